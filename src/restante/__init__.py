@@ -1,0 +1,1 @@
+"""A mailbox for coding agents."""

@@ -1,0 +1,71 @@
+"""Identifiers: their forms, how to tell a well-formed one, how a person may shorten one.
+
+``<kind>_<YYYYMMDD>T<HHMMSS>_<ulid>``: the UTC second and a ULID (https://github.com/ulid/spec) seeded
+with the same instant, in lower case. The form is that of the ``.codex-mailbox`` files; every home uses
+it, so that an id says the same thing wherever it is met.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from restante.domain.errors import NoSuchMessage, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+KINDS = ("msg", "reply", "receipt", "auto")
+
+_CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
+# Both cases are read: the published examples of the format are upper-case, its programs write lower-case.
+_FORM = re.compile(r"(?:msg|reply|receipt|auto)_[0-9]{8}T[0-9]{6}_[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}")
+_LEAST_FRAGMENT = 6
+
+
+def is_well_formed(text: str, kind: str | None = None) -> bool:
+    """Tell whether a text is an id, of the given kind where one is named."""
+    return _FORM.fullmatch(text) is not None and (kind is None or text.startswith(kind + "_"))
+
+
+def compose(kind: str, at: datetime, randomness: int) -> str:
+    """Build an id from its parts.
+
+    Args:
+        kind: One of ``KINDS``.
+        at: An aware UTC instant; the second and the millisecond of it are in the id.
+        randomness: 80 bits.
+    """
+    value = (int(at.timestamp() * 1000) << 80) | randomness
+    ulid = "".join(_CROCKFORD[(value >> shift) & 31] for shift in range(125, -1, -5))
+    return f"{kind}_{at:%Y%m%dT%H%M%S}_{ulid}"
+
+
+def resolve(fragment: str, known: Iterable[str]) -> str:
+    """Find the one known id that a person meant.
+
+    Args:
+        fragment: A whole id, or at least six characters that it begins or ends with.
+        known: The ids to choose from.
+
+    Raises:
+        UsageError: The fragment is too short to mean anything.
+        NoSuchMessage: No known id matches, or several do (all are named).
+    """
+    candidates = list(known)
+    if fragment in candidates:
+        return fragment
+    if len(fragment) < _LEAST_FRAGMENT:
+        raise UsageError(
+            f"{fragment!r} is too short for an id", remedy=f"give at least {_LEAST_FRAGMENT} characters of it"
+        )
+    wanted = fragment.lower()
+    matches = sorted({one for one in candidates if one.lower().startswith(wanted) or one.lower().endswith(wanted)})
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise NoSuchMessage(
+            f"{fragment!r} fits {len(matches)} messages: {', '.join(matches[:5])}", remedy="say more of it"
+        )
+    raise NoSuchMessage(f"no message {fragment!r}", remedy="restante snapshot lists the ids")

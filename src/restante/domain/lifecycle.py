@@ -1,0 +1,200 @@
+"""THE table: what can become of a message, and by which event.
+
+    state                 event          next state
+    unseen, seen          read           seen
+    unseen, seen          acknowledge    the receipt's word
+    unseen, seen          expire         expired
+    unseen, seen          withdraw       withdrawn
+    the receipt's word    read           unchanged
+    the receipt's word    acknowledge    the merged receipts' word
+    expired               read           unchanged
+    expired               acknowledge    the receipt's word: a late answer is still an answer
+    withdrawn             read, withdraw unchanged
+
+Any other pair is an illegal step: it raises and changes nothing. *Noticed* is no state: a checkpoint
+showed the message, and nobody can know whether the model read it; it is kept as a time beside the state.
+
+Pending = unseen + seen. A message leaves pending only by an acknowledgement, by expiry, by withdrawal or
+with its whole mailbox. The pictures in docs/ are drawn from ``STEPS``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from restante.domain.errors import IllegalStep
+from restante.domain.receipt import Action, Decision, Verdict
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from restante.domain.message import Message
+
+
+class Status(StrEnum):
+    """The one word that says what became of a message."""
+
+    UNSEEN = "unseen"
+    SEEN = "seen"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    DEFERRED = "deferred"
+    NEEDS_CONFIRMATION = "needs_confirmation"
+    PENDING = "pending"
+    APPLIED = "applied"
+    BLOCKED = "blocked"
+    NOT_APPLICABLE = "not_applicable"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+
+
+class Event(StrEnum):
+    """What can happen to a message after it was posted."""
+
+    READ = "read"
+    ACKNOWLEDGE = "acknowledge"
+    EXPIRE = "expire"
+    WITHDRAW = "withdraw"
+
+
+PENDING = frozenset({Status.UNSEEN, Status.SEEN})
+ACKNOWLEDGED = frozenset(
+    {
+        Status.ACCEPTED,
+        Status.REJECTED,
+        Status.DEFERRED,
+        Status.NEEDS_CONFIRMATION,
+        Status.PENDING,
+        Status.APPLIED,
+        Status.BLOCKED,
+        Status.NOT_APPLICABLE,
+    }
+)
+
+# None stands for "what the merged receipts say", which is data and not a state of its own.
+STEPS: dict[tuple[Status, Event], Status | None] = {
+    **{(state, Event.READ): Status.SEEN for state in PENDING},
+    **{(state, Event.ACKNOWLEDGE): None for state in PENDING},
+    **{(state, Event.EXPIRE): Status.EXPIRED for state in PENDING},
+    **{(state, Event.WITHDRAW): Status.WITHDRAWN for state in PENDING},
+    **{(state, Event.READ): state for state in ACKNOWLEDGED},
+    **{(state, Event.ACKNOWLEDGE): None for state in ACKNOWLEDGED},
+    (Status.EXPIRED, Event.READ): Status.EXPIRED,
+    (Status.EXPIRED, Event.ACKNOWLEDGE): None,
+    (Status.WITHDRAWN, Event.READ): Status.WITHDRAWN,
+    (Status.WITHDRAWN, Event.WITHDRAW): Status.WITHDRAWN,
+}
+
+
+def step(state: Status, event: Event, verdict: Verdict | None = None) -> Status:
+    """Return the state after an event.
+
+    Args:
+        state: The state now.
+        event: What happens.
+        verdict: The merged receipts, for ``Event.ACKNOWLEDGE``.
+
+    Raises:
+        IllegalStep: The table has no such step.
+    """
+    if (state, event) not in STEPS:
+        raise IllegalStep(
+            f"a message that is {state} cannot be changed by {event}", remedy="send a new message instead"
+        )
+    after = STEPS[state, event]
+    if after is not None:
+        return after
+    return word_of(verdict or Verdict()) or state
+
+
+def word_of(verdict: Verdict) -> Status | None:
+    """Return the status that merged receipts stand for; ``None`` when they only say *seen*.
+
+    What became of the work says more than the decision, except while it is still to be done.
+    """
+    if verdict.action is not None and (verdict.action is not Action.PENDING or verdict.decision is None):
+        return Status(verdict.action.value)
+    return Status(verdict.decision.value) if verdict.decision else None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What became of a message, with the times.
+
+    Attributes:
+        status: The one word.
+        noticed_at: When a checkpoint first showed it.
+        seen_at: When its addressee first read it.
+        acknowledged_at: When the newest receipt that decides was given.
+        withdrawn_at: When its sender took it back.
+        expired_at: When it expired.
+        decision: The newest decision.
+        action: The newest action.
+        summary: The addressee's words.
+    """
+
+    status: Status
+    noticed_at: datetime | None = None
+    seen_at: datetime | None = None
+    acknowledged_at: datetime | None = None
+    withdrawn_at: datetime | None = None
+    expired_at: datetime | None = None
+    decision: Decision | None = None
+    action: Action | None = None
+    summary: str = ""
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the message still waits for its addressee's word."""
+        return self.status in PENDING
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What a home recorded of a message beside its receipts.
+
+    Attributes:
+        noticed_at: When a checkpoint first showed it.
+        seen_at: When its addressee first read it.
+        withdrawn_at: When its sender took it back.
+        is_withdrawn: Whether it was taken back, also where no time was kept.
+    """
+
+    noticed_at: datetime | None = None
+    seen_at: datetime | None = None
+    withdrawn_at: datetime | None = None
+    is_withdrawn: bool = False
+
+
+def standing_of(message: Message, marks: Marks, verdict: Verdict, now: datetime) -> Standing:
+    """Derive what became of a message, by running its events through the table.
+
+    Args:
+        message: The message.
+        marks: What was recorded beside the receipts.
+        verdict: Its merged receipts.
+        now: The time to judge expiry by.
+    """
+    status = Status.UNSEEN
+    if marks.seen_at or verdict.count:
+        status = step(status, Event.READ)
+    if marks.is_withdrawn:
+        status = step(status, Event.WITHDRAW)
+    elif verdict.is_acknowledged:
+        status = step(status, Event.ACKNOWLEDGE, verdict)
+    elif message.expires is not None and message.expires <= now:
+        status = step(status, Event.EXPIRE)
+    times = [time for time in (marks.seen_at, verdict.first_seen_at) if time]
+    return Standing(
+        status=status,
+        noticed_at=marks.noticed_at,
+        seen_at=min(times, default=None),
+        acknowledged_at=verdict.acknowledged_at,
+        withdrawn_at=marks.withdrawn_at,
+        expired_at=message.expires if status is Status.EXPIRED else None,
+        decision=verdict.decision,
+        action=verdict.action,
+        summary=verdict.summary,
+    )

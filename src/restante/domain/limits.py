@@ -1,0 +1,44 @@
+"""Caps on what a mailbox takes. Sizes count UTF-8 bytes, as they are on disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from restante.domain.errors import BadText, TooLarge
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one mailbox takes. ``None`` means no limit.
+
+    Attributes:
+        message_bytes: Largest body, in UTF-8 bytes.
+        pending_messages: Most messages that may be pending at once.
+        pending_bytes: Most bytes of pending bodies.
+    """
+
+    message_bytes: int = 16_384
+    pending_messages: int | None = None
+    pending_bytes: int | None = None
+
+
+def check_text(text: str, limits: Limits, *, what: str = "message") -> int:
+    """Return the size of a text in UTF-8 bytes.
+
+    Raises:
+        BadText: The text holds a lone surrogate, which has no UTF-8 form.
+        TooLarge: The text is over the limit; both numbers are named.
+    """
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise BadText(
+            f"{what}: character {error.start} is a lone surrogate (U+{ord(text[error.start]):04X}), which is not text",
+            remedy="send text that is valid UTF-8",
+        ) from None
+    if size > limits.message_bytes:
+        raise TooLarge(
+            f"{what} has {size:,} bytes, the limit is {limits.message_bytes:,}",
+            remedy="shorten it, or leave the long part in a file of the worktree and name that file",
+        )
+    return size

@@ -1,0 +1,1 @@
+"""Floor 3: one room per format; every one passes tests/contract/."""

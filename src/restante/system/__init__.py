@@ -1,0 +1,1 @@
+"""Floor 3: the outside, one adapter per port."""
