@@ -35,16 +35,18 @@ class RestanteError(Exception):
     Args:
         message: What went wrong, naming the input.
         remedy: What the reader can do about it; empty when nothing sensible can be said.
+        details: The same for programs, for example one entry for each finding of a screening.
     """
 
     code = "error"
     exit_code = 1
     http_status = 500
 
-    def __init__(self, message: str, *, remedy: str = "") -> None:
+    def __init__(self, message: str, *, remedy: str = "", details: tuple[dict[str, str | int], ...] = ()) -> None:
         super().__init__(message)
         self.message = message
         self.remedy = remedy
+        self.details = details
 
 
 class UsageError(RestanteError):

@@ -1,0 +1,91 @@
+"""Who is calling, as the agent programs themselves tell it.
+
+Codex gives every process of its tools ``CODEX_THREAD_ID``, Claude Code gives them ``CLAUDE_CODE_SESSION_ID``;
+hooks get the session's id on standard input. Where the two disagree, an agent program was started by a tool
+of another one: a run nested in a live session, which the mail is not for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from restante.domain.session import Caller
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SESSION_VARIABLES = (("claude", "CLAUDE_CODE_SESSION_ID"), ("codex", "CODEX_THREAD_ID"))
+_PROGRAMS = frozenset({"claude", "codex"})
+_MOST_ANCESTORS = 64
+
+
+def caller_of(environment: Mapping[str, str]) -> Caller:
+    """Return who runs a command: the innermost agent session that the environment names, else a person."""
+    named = [Caller(agent, environment[name]) for agent, name in _SESSION_VARIABLES if environment.get(name)]
+    if not named:
+        return Caller()
+    if len(named) > 1 and (programs := _programs_above()):
+        named.sort(key=lambda caller: caller.agent != programs[0][0])
+    return named[0]
+
+
+def is_nested(session: str, root: str, environment: Mapping[str, str]) -> bool:
+    """Tell whether a hook's session runs inside a tool of another session of the same worktree.
+
+    Decided by the processes above where they can be seen: an agent program above the one that called us, with
+    the same worktree. Where they cannot, by the session that the environment names. ``RESTANTE_NESTED=1`` says
+    that a nested run is an addressee all the same.
+
+    Args:
+        session: The session's id as the hook was told.
+        root: Top level of the worktree.
+        environment: The hook's environment.
+    """
+    if environment.get("RESTANTE_NESTED") == "1":
+        return False
+    programs = _programs_above()
+    if len(programs) > 1:
+        return any(_worktree_of(pid) == root for _, pid in programs[1:])
+    outer = [environment[name] for _, name in _SESSION_VARIABLES if environment.get(name)]
+    return any(one != session for one in outer)
+
+
+def _programs_above() -> list[tuple[str, int]]:
+    """Return name and process id of the agent programs above, nearest first; empty where /proc does not tell.
+
+    A program that started itself again (a daemon, a sandbox) counts once.
+    """
+    import os
+
+    programs: list[tuple[str, int]] = []
+    before = ""
+    pid = os.getppid()
+    for _ in range(_MOST_ANCESTORS):
+        if pid <= 1:
+            break
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                stat = file.read()
+        except OSError:
+            break
+        name = stat[stat.index("(") + 1 : stat.rindex(")")]
+        if name in _PROGRAMS and name != before:
+            programs.append((name, pid))
+        before = name
+        pid = int(stat[stat.rindex(")") + 2 :].split()[1])
+    return programs
+
+
+def _worktree_of(pid: int) -> str:
+    """Return the top level of the worktree a process stands in; empty when it stands in none."""
+    import os
+
+    try:
+        place = os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return ""
+    while place != os.path.dirname(place):
+        if os.path.exists(os.path.join(place, ".git")):
+            return place
+        place = os.path.dirname(place)
+    return ""
