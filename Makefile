@@ -1,0 +1,79 @@
+# make demo      builds .venv and shows the main job on real input
+# make test      the fast tests, with linting and types (make lint: only those)
+# make test-all  everything; installs the agent programs that the end-to-end tests drive
+# make bench     the figures    make docs  the generated reference    make lock  the locked sets    make clean
+SHELL := /bin/sh
+.SHELLFLAGS := -eu -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHONS := python3 python3.13 python3.12 python3.11 python3.14 python
+WORKERS ?= 2
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+CHECKED := src tests bench demo
+
+.PHONY: help demo dev lint test test-all programs bench docs lock clean
+
+help:
+	@sed -n 's/^# //p' Makefile | head -4
+
+# Set PYTHON=/path/to/python to choose the interpreter.
+$(BIN)/python:
+	@usable='import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))'; \
+	for candidate in $(if $(PYTHON),"$(PYTHON)",$(PYTHONS)); do \
+		if "$$candidate" -c "$$usable" 2>/dev/null; then \
+			"$$candidate" -m venv $(VENV) && exit 0; \
+		fi; \
+	done; \
+	echo "No Python 3.11 or newer with venv and ensurepip was found (looked for: $(or $(PYTHON),$(PYTHONS)))." >&2; \
+	echo "Install one (on Debian and Ubuntu: python3 and python3-venv), or name it: make PYTHON=/path/to/python demo" >&2; \
+	exit 1
+
+# The package is linked, not copied: a changed source needs no second installation. Its launchers are copied,
+# and so is what pyproject.toml says, hence the prerequisites. The build backend is locked like all else.
+$(VENV)/.base: $(BIN)/python requirements/base.txt requirements/build.txt pyproject.toml $(wildcard scripts/*)
+	$(PIP) --require-hashes -r requirements/base.txt -r requirements/build.txt
+	$(PIP) --no-deps --no-build-isolation --force-reinstall -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.base requirements/dev.txt
+	$(PIP) --require-hashes -r requirements/dev.txt
+	@touch $@
+
+demo: $(VENV)/.base
+	@$(BIN)/python -m demo.run
+
+dev: $(VENV)/.dev
+
+lint: dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(CHECKED)
+	$(BIN)/lint-imports
+
+test: lint
+	$(PYTEST) -m "not slow and not e2e"
+
+test-all: lint programs
+	$(PYTEST)
+
+# Fails only where RESTANTE_TEST_REQUIRE_PROGRAMS is set; elsewhere the end-to-end tests skip and say why.
+programs: dev
+	@$(BIN)/python -m tests.e2e.programs
+
+bench: dev
+	$(BIN)/python -m bench
+
+docs: dev
+	$(BIN)/python -m docs.generate
+
+lock:
+	requirements/lock.sh $(or $(PYTHON),python3)
+
+clean:
+	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist bench/out
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
