@@ -160,12 +160,14 @@ class Marks:
         seen_at: When its addressee first read it.
         withdrawn_at: When its sender took it back.
         is_withdrawn: Whether it was taken back, also where no time was kept.
+        is_expired: Whether it is known to have expired; it stays so when a clock is set back.
     """
 
     noticed_at: datetime | None = None
     seen_at: datetime | None = None
     withdrawn_at: datetime | None = None
     is_withdrawn: bool = False
+    is_expired: bool = False
 
 
 def standing_of(message: Message, marks: Marks, verdict: Verdict, now: datetime) -> Standing:
@@ -184,7 +186,7 @@ def standing_of(message: Message, marks: Marks, verdict: Verdict, now: datetime)
         status = step(status, Event.WITHDRAW)
     elif verdict.is_acknowledged:
         status = step(status, Event.ACKNOWLEDGE, verdict)
-    elif message.expires is not None and message.expires <= now:
+    elif marks.is_expired or (message.expires is not None and message.expires <= now):
         status = step(status, Event.EXPIRE)
     times = [time for time in (marks.seen_at, verdict.first_seen_at) if time]
     return Standing(
