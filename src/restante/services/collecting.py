@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from restante.domain.checkpoint import Checkpoint, Delivery, Moment
 from restante.domain.errors import Busy, StorageFailed
 from restante.domain.text import age, cut, fenced, visible
 from restante.ports import Mark
@@ -24,33 +24,6 @@ if TYPE_CHECKING:
     from restante.domain.message import Message
     from restante.domain.session import Caller
     from restante.ports import Bell, Clock, Entry, Mailbox, Notebook, Shown
-
-
-class Moment(StrEnum):
-    """When an agent can look."""
-
-    SESSION_START = "session_start"
-    PROMPT = "prompt"
-    AFTER_TOOL = "after_tool"
-    STOP = "stop"
-    SESSION_END = "session_end"
-
-
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """One moment of one session.
-
-    Attributes:
-        moment: Which.
-        caller: The session.
-        already_held: Whether this end was held up before, as the agent program tells.
-        other_holds: Whether another mailbox program's hook holds ends in this worktree.
-    """
-
-    moment: Moment
-    caller: Caller
-    already_held: bool = False
-    other_holds: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +39,6 @@ class Manner:
     max_bytes: int
     show_again: timedelta
     command: str = "restante"
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """What a checkpoint hands over.
-
-    Attributes:
-        text: For the model.
-        holds: Whether the session's end is held up until the model has read it.
-        message_ids: Which messages are in the text.
-    """
-
-    text: str
-    holds: bool
-    message_ids: tuple[str, ...]
 
 
 def collect(
@@ -124,13 +82,18 @@ def collect_without_memory(mailbox: Mailbox, clock: Clock, checkpoint: Checkpoin
 
 
 def read_inbox(
-    mailbox: Mailbox, caller: Caller, entries: Sequence[Entry], hand_over: Callable[[Sequence[Entry]], None]
+    mailbox: Mailbox,
+    caller: Caller,
+    entries: Sequence[Entry],
+    show: Callable[[Sequence[Entry]], None],
+    *,
+    only_noticed: bool,
 ) -> None:
-    """Hand entries over, then mark them seen if the caller is an agent; an error while handing over marks nothing."""
-    hand_over(entries)
+    """Show entries, then mark them seen if the caller is an agent; an error while showing marks nothing."""
+    show(entries)
     unseen = [entry.message.id for entry in entries if entry.standing.seen_at is None]
     if caller.is_agent and unseen:
-        mailbox.mark(unseen, Mark.SEEN, caller.name)
+        mailbox.mark(unseen, Mark.NOTICED if only_noticed else Mark.SEEN, caller.name)
 
 
 def _urgent_first(entries: Sequence[Entry]) -> list[Entry]:

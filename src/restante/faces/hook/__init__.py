@@ -1,0 +1,92 @@
+"""The checkpoint's entry: what the guard starts when the bell rings.
+
+Standard input is the agent program's JSON, standard output is what that program's hook contract takes
+and nothing else. Whatever goes wrong, the agent's turn goes on: no output, success.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from restante.domain.checkpoint import Delivery
+
+_MOST_INPUT = 16 * 1024 * 1024
+# One table for both programs: they use the same names for these events.
+_MOMENTS = {
+    "SessionStart": "session_start",
+    "UserPromptSubmit": "prompt",
+    "PostToolUse": "after_tool",
+    "Stop": "stop",
+    "SessionEnd": "session_end",
+}
+
+
+def main() -> None:
+    """Run one checkpoint; arguments are the agent program and the event."""
+    try:
+        # Read even where it is not needed: a program that writes into a closed pipe may call that a failure.
+        data = sys.stdin.buffer.read(_MOST_INPUT)
+        output = answer(sys.argv[1], sys.argv[2], data, os.environ)
+        if output:
+            sys.stdout.buffer.write(output)
+            sys.stdout.buffer.flush()
+    except Exception as error:
+        if os.environ.get("RESTANTE_DEBUG"):
+            raise
+        sys.stderr.write(f"restante: {error}\n")
+    # The interpreter's own tidying is not worth the agent's time.
+    os._exit(0)
+
+
+def answer(agent: str, event: str, data: bytes, environment: Mapping[str, str]) -> bytes:
+    """Return what a hook prints; empty for nothing.
+
+    Args:
+        agent: The agent program.
+        event: The hook event.
+        data: The program's JSON.
+        environment: The hook's environment; ``RESTANTE_WORKTREE`` is the top level that the guard found.
+    """
+    import json
+
+    try:
+        payload = json.loads(data)
+    except (ValueError, RecursionError):
+        return b""
+    moment = _MOMENTS.get(event)
+    root = environment.get("RESTANTE_WORKTREE", "")
+    # A subagent's tool call carries its parent's session: mail is for the main loop, which would never hear of it.
+    if not isinstance(payload, dict) or moment is None or not root or payload.get("agent_id"):
+        return b""
+    session = payload.get("session_id")
+    if not isinstance(session, str) or not session:
+        return b""
+    delivery = _deliver(agent, moment, session, root, payload.get("stop_hook_active") is True, environment)
+    return json.dumps(_shape(event, delivery), ensure_ascii=False).encode() if delivery else b""
+
+
+def _deliver(
+    agent: str, moment: str, session: str, root: str, already_held: bool, environment: Mapping[str, str]
+) -> Delivery | None:
+    from restante.domain.checkpoint import Checkpoint, Moment
+    from restante.domain.session import Caller
+    from restante.wiring import open_checkpoint, other_program_holds
+
+    caller = Caller(agent, session)
+    office = open_checkpoint(root, caller, environment)
+    if office is None:
+        return None
+    other_holds = moment == Moment.STOP and other_program_holds(root)
+    return office.checkpoint(Checkpoint(Moment(moment), caller, already_held, other_holds))
+
+
+def _shape(event: str, delivery: Delivery) -> dict[str, object]:
+    """Return the JSON that both programs take; Codex refuses any key beyond these."""
+    if delivery.holds:
+        return {"decision": "block", "reason": delivery.text}
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": delivery.text}}

@@ -1,0 +1,399 @@
+"""The whole public Python API: everything a face can ask for, each in one call.
+
+    >>> from restante import Draft, open_office
+    >>> office = open_office(".")  # doctest: +SKIP
+    >>> office.send(Draft("Leave the auth module alone."))  # doctest: +SKIP
+
+An office works on one worktree's mailbox. It holds no state of its own; what it is made of comes in through
+``Parts``, which builds each part when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from restante.domain.ids import is_well_formed, resolve
+from restante.ports import Acknowledgement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from restante.config import Settings
+    from restante.domain.checkpoint import Checkpoint, Delivery
+    from restante.domain.lifecycle import Standing
+    from restante.domain.message import Draft, Reply
+    from restante.domain.receipt import Action, Decision, Receipt
+    from restante.domain.session import Caller
+    from restante.ports import (
+        Archive,
+        Archived,
+        Bell,
+        Changes,
+        Check,
+        Clock,
+        Counts,
+        Entry,
+        Fault,
+        Finding,
+        Ids,
+        Installer,
+        Mailbox,
+        Notebook,
+        Plan,
+        Posted,
+        Repeat,
+        RepeatBook,
+        Scanner,
+        Thread,
+        Threads,
+        Watcher,
+    )
+    from restante.services.repeats import RunResult
+
+
+class Parts(Protocol):
+    """What an office is made of."""
+
+    settings: Settings
+    clock: Clock
+    ids: Ids
+    caller: Caller
+    command: str
+
+    @property
+    def mailbox(self) -> Mailbox:
+        """Where the mail is."""
+
+    @property
+    def archive(self) -> Archive:
+        """What moves answered mail aside."""
+
+    @property
+    def notebook(self) -> Notebook:
+        """What remembers what checkpoints showed."""
+
+    @property
+    def bell(self) -> Bell:
+        """The sign that mail waits."""
+
+    @property
+    def repeats(self) -> RepeatBook:
+        """Where repeats are kept."""
+
+    @property
+    def scanners(self) -> Sequence[Scanner]:
+        """What screens a text."""
+
+    @property
+    def watcher(self) -> Watcher:
+        """What hints at changes."""
+
+    @property
+    def installer(self) -> Installer:
+        """What teaches agent programs."""
+
+    @property
+    def threads(self) -> Threads:
+        """What reads an agent program's conversations."""
+
+    def mailbox_checks(self) -> list[Check]:
+        """Look at the mailbox itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The answer to ``Office.send``."""
+
+    posted: Posted
+    repeat: Repeat | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """All there is to know of one message."""
+
+    entry: Entry
+    receipts: tuple[Receipt, ...]
+    replies: tuple[Reply, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A mailbox as a whole."""
+
+    address: str
+    counts: Counts
+    cases: tuple[Case, ...]
+    unattached_replies: tuple[Reply, ...]
+    repeats: tuple[Repeat, ...]
+    faults: tuple[Fault, ...]
+    cursor: str
+
+
+class Office:
+    """Leaves, collects and follows mail in one mailbox. Errors are those of ``restante.domain.errors``."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    @property
+    def address(self) -> str:
+        """The mailbox's address."""
+        return self._parts.mailbox.address
+
+    @property
+    def caller(self) -> Caller:
+        """Who is calling."""
+        return self._parts.caller
+
+    @property
+    def settings(self) -> Settings:
+        """The values in force."""
+        return self._parts.settings
+
+    @property
+    def clock(self) -> Clock:
+        """Where time comes from."""
+        return self._parts.clock
+
+    # -- the person's side ---------------------------------------------------------------------------------
+
+    def send(self, draft: Draft, *, allow_warnings: bool = False, repeat_ms: int | None = None) -> Sent:
+        """Screen and post a message; with ``repeat_ms``, post it again every so many milliseconds.
+
+        Raises:
+            UsageError: The text is empty, the expiry has passed, or the interval is too short.
+            TooLarge: The text is over the limit.
+            Screened: Screening found something, and warnings were not allowed.
+        """
+        from restante.domain.limits import Limits
+        from restante.services import posting
+
+        limits = Limits(message_bytes=self._parts.settings.message_bytes)
+        posting.check_expiry(draft.expires, self._parts.clock.now())
+        posting.check_draft(draft, limits, self.screen, allow_warnings=allow_warnings)
+        if repeat_ms is None:
+            return Sent(posting.post(self._parts.mailbox, draft))
+        from restante.services import repeats
+
+        repeats.check_interval(repeat_ms)
+        posted = posting.post(self._parts.mailbox, draft)
+        repeat = repeats.add_repeat(
+            self._parts.repeats,
+            self._parts.ids,
+            self._parts.clock,
+            posted.message,
+            interval_ms=repeat_ms,
+            allow_warnings=allow_warnings,
+        )
+        return Sent(posted, repeat)
+
+    def screen(self, text: str) -> list[Finding]:
+        """Return what a sender should think about before the text leaves."""
+        from restante.services.screening import screen
+
+        return screen(text, self._parts.scanners)
+
+    def withdraw(self, message: str) -> Standing:
+        """Take a message back before it was acknowledged; a whole id, or a part that only it has."""
+        return self._parts.mailbox.withdraw(self._resolve(message))
+
+    def case(self, message: str) -> Case:
+        """Return all there is to know of one message; a whole id, or a part that only it has.
+
+        Raises:
+            NoSuchMessage: There is none.
+            MailboxDeleted: There was one, and its mailbox was deleted.
+        """
+        mailbox = self._parts.mailbox
+        entry = mailbox.entry(self._resolve(message))
+        message_id = entry.message.id
+        return Case(entry, tuple(mailbox.receipts(message_id)), tuple(mailbox.replies(message_id)))
+
+    def cases(self) -> list[Case]:
+        """Return every message of the mailbox with what became of it."""
+        mailbox = self._parts.mailbox
+        replies: dict[str, list[Reply]] = {}
+        for reply in mailbox.replies():
+            replies.setdefault(reply.to, []).append(reply)
+        return [
+            Case(entry, tuple(mailbox.receipts(entry.message.id)), tuple(replies.get(entry.message.id, ())))
+            for entry in mailbox.entries()
+        ]
+
+    def snapshot(self) -> Snapshot:
+        """Return the mailbox as a whole. A damaged book of repeats is told as a fault; mail can still be read."""
+        from restante.domain.errors import Damaged
+        from restante.ports import Fault
+
+        mailbox = self._parts.mailbox
+        cursor = mailbox.tip()
+        cases = tuple(self.cases())
+        faults = mailbox.faults()
+        try:
+            repeats = tuple(self._parts.repeats.all())
+        except Damaged as error:
+            repeats = ()
+            faults = [*faults, Fault("STATE.json", 0, error.message)]
+        known = {case.entry.message.id for case in cases}
+        loose = tuple(reply for reply in mailbox.replies() if reply.to not in known)
+        return Snapshot(mailbox.address, mailbox.counts(), cases, loose, repeats, tuple(faults), cursor)
+
+    def counts(self) -> Counts:
+        """Return the mailbox's numbers."""
+        return self._parts.mailbox.counts()
+
+    def follow(self, cursor: str | None = None, timeout: float | None = None) -> Iterator[Changes]:
+        """Yield changes as they happen; ``None`` begins with what happens from now on."""
+        from restante.services.watching import follow
+
+        mailbox = self._parts.mailbox
+        return follow(mailbox, self._parts.watcher, mailbox.tip() if cursor is None else cursor, timeout)
+
+    def archive(self) -> Archived:
+        """Move answered, expired and withdrawn mail aside."""
+        return self._parts.archive.archive()
+
+    # -- the agent's side ----------------------------------------------------------------------------------
+
+    def inbox(self, messages: Sequence[str] = (), *, wait: float | None = None, after: int = 0) -> list[Entry]:
+        """Return pending messages, the most urgent first; with ids, just those, whatever became of them.
+
+        Args:
+            messages: Ids, or parts that only one message has.
+            wait: Wait so many seconds for unseen mail; an empty list when none came.
+            after: Only messages with a greater number.
+        """
+        mailbox = self._parts.mailbox
+        if messages:
+            return [mailbox.entry(self._resolve(one)) for one in messages]
+        if wait is not None:
+            from restante.services.waiting import wait_for_mail
+
+            entries = wait_for_mail(mailbox, self._parts.watcher, wait, after)
+        else:
+            entries = mailbox.entries(pending_only=True, after=after)
+        return sorted(entries, key=lambda entry: (entry.message.priority.rank, entry.message.number))
+
+    def hand_over(
+        self, entries: Sequence[Entry], show: Callable[[Sequence[Entry]], None], *, only_noticed: bool = False
+    ) -> None:
+        """Show entries; if the caller is an agent they are marked seen once ``show`` returned.
+
+        Args:
+            entries: What to show.
+            show: Writes them out whole, or raises.
+            only_noticed: Mark them as noticed, because nobody may be reading any more.
+        """
+        from restante.services.collecting import read_inbox
+
+        read_inbox(self._parts.mailbox, self._parts.caller, entries, show, only_noticed=only_noticed)
+
+    def acknowledge(
+        self,
+        messages: Sequence[str],
+        *,
+        decision: Decision | None = None,
+        action: Action | None = None,
+        summary: str = "",
+        notes: str = "",
+    ) -> list[Receipt]:
+        """Store the addressee's word on messages, all or none.
+
+        Raises:
+            UsageError: Neither a decision nor an action is given.
+            NoSuchMessage: A message is unknown.
+            IllegalStep: A message was withdrawn.
+        """
+        from restante.services.acknowledging import acknowledge
+
+        ids = [self._resolve(one) for one in messages]
+        words = [Acknowledgement(one, decision, action, summary, notes) for one in dict.fromkeys(ids)]
+        return acknowledge(self._parts.mailbox, self._parts.bell, words, self._parts.caller)
+
+    def reply(self, message: str, text: str) -> Reply:
+        """Store the addressee's words on a message; they acknowledge nothing."""
+        from restante.domain.limits import Limits, check_text
+
+        check_text(text, Limits(message_bytes=self._parts.settings.message_bytes), what="reply")
+        to = self._resolve(message) if message else ""
+        return self._parts.mailbox.reply(to, text, self._parts.caller.name if self._parts.caller.is_agent else "")
+
+    def checkpoint(self, checkpoint: Checkpoint) -> Delivery | None:
+        """Decide what an agent's checkpoint shows; ``None`` for nothing."""
+        from datetime import timedelta
+
+        from restante.domain.errors import Busy, StorageFailed
+        from restante.services.collecting import Manner, collect, collect_without_memory
+
+        parts = self._parts
+        manner = Manner(
+            max_bytes=parts.settings.checkpoint_max_bytes,
+            show_again=timedelta(seconds=parts.settings.show_again),
+            command=parts.command,
+        )
+        try:
+            return collect(parts.mailbox, parts.notebook, parts.bell, parts.clock, checkpoint=checkpoint, manner=manner)
+        except (StorageFailed, Busy):
+            return collect_without_memory(parts.mailbox, parts.clock, checkpoint, manner)
+
+    # -- repeats ---------------------------------------------------------------------------------------------
+
+    def repeats(self) -> list[Repeat]:
+        """Return the repeats in the order they were made."""
+        return self._parts.repeats.all()
+
+    def set_repeat_active(self, repeat: str, active: bool) -> Repeat:
+        """Pause or resume a repeat; a whole id, or a part that only it has."""
+        book = self._parts.repeats
+        return book.set_active(self._resolve_repeat(repeat), active, self._parts.clock.now())
+
+    def remove_repeat(self, repeat: str) -> str:
+        """Forget a repeat and return its id."""
+        repeat_id = self._resolve_repeat(repeat)
+        self._parts.repeats.remove(repeat_id)
+        return repeat_id
+
+    def run_repeats(self, limit: int = 10) -> RunResult:
+        """Post what is due; any number of runners post each once."""
+        from restante.services.repeats import run_due
+
+        parts = self._parts
+        return run_due(parts.repeats, parts.mailbox, self.screen, parts.clock, limit=limit)
+
+    # -- the desk itself -------------------------------------------------------------------------------------
+
+    def plan_install(self, agents: Sequence[str]) -> Plan:
+        """Return what installing for agent programs changes."""
+        return self._parts.installer.plan_install(agents)
+
+    def plan_uninstall(self) -> Plan:
+        """Return what removing everything of ours from the worktree's files changes."""
+        return self._parts.installer.plan_uninstall()
+
+    def plan_trust(self) -> Plan:
+        """Return the changes to the person's own configuration that make the hooks trusted."""
+        return self._parts.installer.plan_trust()
+
+    def apply(self, plan: Plan) -> None:
+        """Make all changes of a plan, or none."""
+        self._parts.installer.apply(plan)
+
+    def checks(self) -> list[Check]:
+        """Look at the mailbox and at what is installed."""
+        return [*self._parts.mailbox_checks(), *self._parts.installer.checks()]
+
+    def threads(self) -> list[Thread]:
+        """Return the conversations of the agent program, the most recently changed first."""
+        return self._parts.threads.list()
+
+    # -- helpers ---------------------------------------------------------------------------------------------
+
+    def _resolve(self, message: str) -> str:
+        if is_well_formed(message, "msg"):
+            return message
+        return resolve(message, (entry.message.id for entry in self._parts.mailbox.entries()))
+
+    def _resolve_repeat(self, repeat: str) -> str:
+        return resolve(repeat, (one.id for one in self._parts.repeats.all()))

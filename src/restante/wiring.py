@@ -1,0 +1,186 @@
+"""The only place that names concrete parts; each is imported when it is first asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from restante.config import load_settings
+from restante.domain.limits import Limits
+from restante.office import Office
+from restante.stores.worktree.locate import find_worktree
+from restante.system.clock import SystemClock, clock_for
+from restante.system.identity import caller_of
+from restante.system.ids import MonotonicIds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from restante.agents.codex_threads import CodexThreads
+    from restante.agents.installer import FileInstaller
+    from restante.config import Settings
+    from restante.domain.session import Caller
+    from restante.ports import Check, Clock, Mailbox, Scanner
+    from restante.stores.worktree.archive import WorktreeArchive
+    from restante.stores.worktree.bell import FileBell
+    from restante.stores.worktree.locate import Worktree
+    from restante.stores.worktree.notebook import FileNotebook
+    from restante.stores.worktree.repeats import StateBook
+    from restante.stores.worktree.store import WorktreeMailbox
+    from restante.system.watch import DirectoryWatcher
+
+
+def open_office(directory: str = ".", *, environment: Mapping[str, str] | None = None) -> Office:
+    """Open the office of the worktree that a directory belongs to. Nothing is created by it.
+
+    Args:
+        directory: Any directory of the worktree.
+        environment: Where settings and the caller's identity come from; the process's own by default.
+
+    Raises:
+        NoWorktree: The directory belongs to no worktree.
+        Unsafe: The mailbox is a symbolic link that leads out of the worktree.
+        BadConfig: The configuration has faults.
+    """
+    return Office(WorktreeParts(find_worktree(directory), os.environ if environment is None else environment))
+
+
+def open_checkpoint(root: str, caller: Caller, environment: Mapping[str, str]) -> Office | None:
+    """Open the office for a checkpoint of a session; ``None`` when the session is no addressee of this worktree."""
+    from restante.system.identity import is_nested
+
+    if is_nested(caller.session, root, environment):
+        return None
+    parts = WorktreeParts(find_worktree(root), environment)
+    parts.caller = caller
+    return Office(parts)
+
+
+def other_program_holds(root: str) -> bool:
+    """Tell whether the original mailbox program's hooks are installed in a worktree."""
+    from restante.agents.original import original_hook_present
+
+    return original_hook_present(root, os.environ)
+
+
+class WorktreeParts:
+    """The parts of an office over a worktree's files."""
+
+    def __init__(self, worktree: Worktree, environment: Mapping[str, str]) -> None:
+        self._worktree = worktree
+        self._environment = environment
+        self.settings: Settings = load_settings(environment)
+        self.clock: Clock = clock_for(environment)
+        self.ids = MonotonicIds()
+        self.caller: Caller = caller_of(environment)
+
+    @cached_property
+    def command(self) -> str:
+        """How an agent calls this installation: the bare name where PATH finds it, else the whole path."""
+        from restante.agents.guidance import command_for
+
+        return command_for(self._bin, self._environment)
+
+    @property
+    def _bin(self) -> str:
+        return os.path.dirname(sys.executable)
+
+    @cached_property
+    def mailbox(self) -> WorktreeMailbox:
+        """The worktree's mailbox."""
+        from restante.stores.worktree.store import WorktreeMailbox
+
+        limits = Limits(message_bytes=self.settings.message_bytes)
+        return WorktreeMailbox(self._worktree, self.clock, self.ids, limits)
+
+    @cached_property
+    def archive(self) -> WorktreeArchive:
+        """Archiving of its INBOX.md."""
+        from restante.stores.worktree.archive import WorktreeArchive
+
+        return WorktreeArchive(self.mailbox)
+
+    @cached_property
+    def notebook(self) -> FileNotebook:
+        """One file for each session."""
+        from restante.stores.worktree.notebook import FileNotebook
+
+        return FileNotebook(self._worktree, self.clock)
+
+    @cached_property
+    def bell(self) -> FileBell:
+        """The file that the guard of the hooks looks at."""
+        from restante.stores.worktree.bell import FileBell
+
+        return FileBell(self.mailbox)
+
+    @cached_property
+    def repeats(self) -> StateBook:
+        """STATE.json."""
+        from restante.stores.worktree.repeats import StateBook
+
+        return StateBook(self._worktree, self.clock)
+
+    @cached_property
+    def scanners(self) -> Sequence[Scanner]:
+        """Our own rules, and the library's where it was asked for."""
+        from restante.services.screening import RuleScanner
+
+        if not self.settings.screening_library:
+            return (RuleScanner(),)
+        from restante.system.scanning import KingfisherScanner
+
+        return (RuleScanner(), KingfisherScanner())
+
+    @cached_property
+    def watcher(self) -> DirectoryWatcher:
+        """The mailbox's directory."""
+        from restante.system.watch import DirectoryWatcher
+
+        return DirectoryWatcher(os.path.join(self._worktree.root, ".codex-mailbox"))
+
+    @cached_property
+    def installer(self) -> FileInstaller:
+        """The files that the agent programs read."""
+        from restante.agents.installer import FileInstaller
+
+        return FileInstaller(self._worktree, self._bin, self._environment)
+
+    @cached_property
+    def threads(self) -> CodexThreads:
+        """The Codex program's App Server, read-only."""
+        from restante.agents.codex_threads import CodexThreads
+
+        return CodexThreads(self._environment)
+
+    def mailbox_checks(self) -> list[Check]:
+        """Look at the mailbox's files."""
+        from restante.stores.worktree.checks import mailbox_checks
+
+        return mailbox_checks(self.mailbox, self.bell)
+
+
+def open_mailbox(address: str, *, environment: Mapping[str, str] | None = None) -> Mailbox:
+    """Open the mailbox that an address names.
+
+    Raises:
+        BadAddress: It names none.
+        Refused: Its home is not served yet.
+    """
+    from restante.domain.address import Home, parse_address
+    from restante.domain.errors import Refused
+
+    environment = os.environ if environment is None else environment
+    parsed = parse_address(address)
+    if parsed.home is Home.WORKTREE:
+        return WorktreeParts(find_worktree(parsed.name), environment).mailbox
+    if parsed.home is Home.OACP:
+        raise Refused(f"{address}: this home is not served", remedy="use worktree:, session: or TEAM/ROLE")
+    from restante.stores.sql.sqlite import open_sqlite
+    from restante.system.places import data_directory
+
+    path = os.path.join(data_directory(environment), "restante.db")
+    limits = Limits(message_bytes=load_settings(environment).message_bytes)
+    return open_sqlite(path, address=str(parsed), clock=SystemClock(), ids=MonotonicIds(), limits=limits)
