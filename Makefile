@@ -14,7 +14,6 @@ PYTHONS := python3 python3.13 python3.12 python3.11 python3.14 python
 WORKERS ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
-CHECKED := src tests bench demo
 
 .PHONY: help demo dev lint test test-all programs bench docs lock clean
 
@@ -52,7 +51,7 @@ dev: $(VENV)/.dev
 lint: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(CHECKED)
+	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 test: lint
