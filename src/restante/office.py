@@ -55,11 +55,25 @@ if TYPE_CHECKING:
 class Parts(Protocol):
     """What an office is made of."""
 
-    settings: Settings
-    clock: Clock
-    ids: Ids
-    caller: Caller
-    command: str
+    @property
+    def settings(self) -> Settings:
+        """The values in force."""
+
+    @property
+    def clock(self) -> Clock:
+        """Where time comes from."""
+
+    @property
+    def ids(self) -> Ids:
+        """Where ids come from."""
+
+    @property
+    def caller(self) -> Caller:
+        """Who is calling."""
+
+    @property
+    def command(self) -> str:
+        """How an agent calls Restante."""
 
     @property
     def mailbox(self) -> Mailbox:
@@ -244,12 +258,20 @@ class Office:
         """Return the mailbox's numbers."""
         return self._parts.mailbox.counts()
 
-    def follow(self, cursor: str | None = None, timeout: float | None = None) -> Iterator[Changes]:
-        """Yield changes as they happen; ``None`` begins with what happens from now on."""
+    def tip(self) -> str:
+        """Return the cursor after which only what happens from now on is told."""
+        return self._parts.mailbox.tip()
+
+    def follow(self, cursor: str, timeout: float | None = None) -> Iterator[Changes]:
+        """Yield changes after a cursor as they happen; the empty cursor stands for the beginning.
+
+        Args:
+            cursor: Where to begin; see ``tip``.
+            timeout: End after so many seconds.
+        """
         from restante.services.watching import follow
 
-        mailbox = self._parts.mailbox
-        return follow(mailbox, self._parts.watcher, mailbox.tip() if cursor is None else cursor, timeout)
+        return follow(self._parts.mailbox, self._parts.watcher, cursor, timeout)
 
     def archive(self) -> Archived:
         """Move answered, expired and withdrawn mail aside."""

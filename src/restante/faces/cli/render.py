@@ -1,0 +1,116 @@
+"""How messages look in a terminal and to a model. Text of others is always escaped and fenced."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from restante.domain.text import age, fenced, iso, one_line, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from restante.domain.lifecycle import Standing
+    from restante.domain.message import Message
+    from restante.domain.receipt import Receipt
+    from restante.office import Case
+    from restante.ports import Change, Counts, Entry
+
+_COLOURS = {
+    "unseen": "yellow",
+    "seen": "cyan",
+    "applied": "green",
+    "accepted": "green",
+    "rejected": "red",
+    "blocked": "red",
+    "needs_confirmation": "magenta",
+}
+
+
+def message_block(entry: Entry, now: datetime) -> str:
+    """Return one message whole: a headline, and the fenced body."""
+    message = entry.message
+    sender = message.sender.name
+    label = sender if sender == "human" or message.sender.verified else f"{visible(sender)} (unverified)"
+    facts = [f"from {label}", f"priority {message.priority}", f"scope {message.scope}", age(message.created, now)]
+    if message.subject:
+        facts.append(f"about: {visible(message.subject)}")
+    if message.expires:
+        facts.append(f"expires {iso(message.expires)}")
+    if entry.standing.status != "unseen":
+        facts.append(f"status {entry.standing.status}")
+    return f"{message.id} {', '.join(facts)}\n{fenced(visible(message.body))}\n"
+
+
+def status_table(cases: Sequence[Case], now: datetime) -> str:
+    """Return one line for each message, the newest last."""
+    if not cases:
+        return "no messages\n"
+    width = max(len(case.entry.standing.status) for case in cases)
+    lines = []
+    for case in cases:
+        message, standing = case.entry.message, case.entry.standing
+        word = click.style(f"{standing.status:<{width}}", fg=_COLOURS.get(standing.status))
+        urgent = "!" if message.priority == "high" else " "
+        text = one_line(message.subject or message.body, 60)
+        lines.append(f"{message.id[-8:]}  {word} {urgent} {age(message.created, now):>10}  {text}")
+        if standing.summary:
+            lines.append(f"{'':10}{'':{width}}     {one_line(standing.summary, 72)}")
+    return "\n".join(lines) + "\n"
+
+
+def case_text(case: Case, now: datetime) -> str:
+    """Return all there is to know of one message."""
+    message, standing = case.entry.message, case.entry.standing
+    status = click.style(standing.status, fg=_COLOURS.get(standing.status))
+    parts = [f"{message.id}: {status}\n", _times(message, standing), fenced(visible(message.body)) + "\n"]
+    for receipt in case.receipts:
+        words = _words(receipt)
+        by = f" by {visible(receipt.by)}" if receipt.by else ""
+        parts.append(f"receipt {age(receipt.seen_at, now)}{by}: {', '.join(words)}")
+        parts.append(f": {visible(receipt.summary)}\n" if receipt.summary else "\n")
+        if receipt.notes:
+            parts.append(f"  notes: {visible(receipt.notes)}\n")
+    parts.extend(f"reply {age(reply.created, now)}:\n{fenced(visible(reply.body))}\n" for reply in case.replies)
+    return "".join(parts)
+
+
+def _words(receipt: Receipt) -> list[str]:
+    """Return a receipt's decision and action; a bare one only says *seen*."""
+    return [word.value for word in (receipt.decision, receipt.action) if word] or ["seen"]
+
+
+def _times(message: Message, standing: Standing) -> str:
+    times = (
+        ("posted", message.created),
+        ("noticed", standing.noticed_at),
+        ("seen", standing.seen_at),
+        ("acknowledged", standing.acknowledged_at),
+        ("withdrawn", standing.withdrawn_at),
+        ("expired", standing.expired_at),
+    )
+    lines = [f"  {name:<12} {iso(time)}\n" for name, time in times if time]
+    if message.expires and not standing.expired_at:
+        lines.append(f"  {'expires':<12} {iso(message.expires)}\n")
+    return "".join(lines)
+
+
+def change_line(change: Change) -> str:
+    """Return one event as one line."""
+    when = iso(change.at) if change.at else "????-??-??T??:??:??.???Z"
+    text = ""
+    if change.message:
+        text = f"{change.message.priority}: {one_line(change.message.subject or change.message.body, 80)}"
+    elif change.receipt:
+        words = _words(change.receipt)
+        text = ", ".join(words) + (f": {one_line(change.receipt.summary, 80)}" if change.receipt.summary else "")
+    elif change.reply:
+        text = one_line(change.reply.body, 80)
+    return f"{when} {change.kind:<9} {change.message_id or '-'} {text}".rstrip()
+
+
+def counts_line(counts: Counts) -> str:
+    """Return a mailbox's numbers in words."""
+    return f"{counts.pending} pending ({counts.unseen} unseen) of {counts.total}"
