@@ -1,0 +1,36 @@
+"""Fixtures that every part shares, and how hard hypothesis tries."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import settings
+
+pytest.register_assert_rewrite("restante.testing")
+
+from restante.testing import FakeClock, MemoryMailbox, SequentialIds  # noqa: E402 - after the rewrite is registered
+
+# No deadline anywhere: a busy machine is not a fault.
+settings.register_profile("fast", max_examples=15, stateful_step_count=20, deadline=None)
+settings.register_profile("dev", max_examples=40, stateful_step_count=30, deadline=None)
+settings.register_profile("ci", max_examples=200, stateful_step_count=50, deadline=None, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """A clock that stands still until the test moves it."""
+    return FakeClock()
+
+
+@pytest.fixture
+def ids() -> SequentialIds:
+    """Ids that count up."""
+    return SequentialIds()
+
+
+@pytest.fixture
+def memory_mailbox(clock: FakeClock, ids: SequentialIds) -> MemoryMailbox:
+    """An empty mailbox in memory, on the test's clock."""
+    return MemoryMailbox("worktree:/somewhere", clock, ids)
