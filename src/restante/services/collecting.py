@@ -187,5 +187,9 @@ def _body(message: Message, room: int | None, manner: Manner) -> str:
     if room is None or len(whole.encode()) <= room:
         return whole
     note = f"(cut: {len(message.body.encode()):,} bytes in all; whole: {manner.command} inbox {message.id})\n"
-    beginning = cut(text, room - len(note.encode()) - 16)
-    return fenced(beginning) + "\n" + note
+    room -= len(note.encode()) + 1
+    shown = fenced(cut(text, room - 16))
+    if len(shown.encode()) > room:
+        # The fence outgrew the room: it is longer than the longest run of tildes, so a third of the room is safe.
+        shown = fenced(cut(text, room // 3 - 4))
+    return f"{shown}\n{note}"
