@@ -70,7 +70,7 @@ class Worktree:
 
     def status(self, message_id: str) -> dict[str, Any]:
         """Return what became of a message."""
-        answer: dict[str, Any] = json.loads(self.restante("status", "--json", message_id))
+        answer: dict[str, Any] = json.loads(self.restante("status", "--json", message_id))["message"]
         return answer
 
     def mailboxes(self) -> list[str]:

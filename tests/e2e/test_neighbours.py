@@ -1,0 +1,102 @@
+"""What must not get into each other's way: worktrees, nested runs, and the original mailbox program."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.e2e.agents import nested
+from tests.e2e.conftest import worktree_of
+from tests.e2e.model_server import Request, Step, run, say
+from tests.e2e.scenes import acknowledge, messages_in, model_of, running, work
+from tests.e2e.worktree import Gate, Worktree, git
+
+if TYPE_CHECKING:
+    from tests.e2e.agents import Claude, Codex
+
+pytestmark = pytest.mark.e2e
+
+ORIGINAL = "codexpigeon_mailbox_hook.py"
+
+
+def test_two_worktrees_of_one_repository_never_see_each_others_mail(
+    agent: Codex | Claude, worktree: Worktree, tmp_path: Path
+) -> None:
+    git(worktree.root, "worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
+    side = Worktree(tmp_path / "side", worktree.environment)
+    agent.trust(side.root)
+    side.restante("install", "--agent", agent.name)
+    places = []
+    for name, one in (("main", worktree), ("side", side)):
+        (tmp_path / name).mkdir(exist_ok=True)
+        directory = tmp_path / f"gate-{name}"
+        directory.mkdir()
+        gate = Gate(directory)
+        places.append((one, gate, model_of(agent, run(gate.command), acknowledge, say("Finished."))))
+    (_, main_gate, main_model), (_, side_gate, side_model) = places
+    with main_model, side_model:
+        with running(agent, main_model, worktree.root) as main_run, running(agent, side_model, side.root) as side_run:
+            main_gate.wait()
+            side_gate.wait()
+            main_id, side_id = worktree.send("for the main worktree"), side.send("for the side worktree")
+            main_gate.release()
+            side_gate.release()
+        assert (main_run.result().code, side_run.result().code) == (0, 0)
+    for gate in (main_gate, side_gate):
+        gate.close()
+    assert [messages_in(request) for request in main_model.requests] == [[], [main_id], [main_id]]
+    assert [messages_in(request) for request in side_model.requests] == [[], [side_id], [side_id]]
+    assert (worktree.status(main_id)["status"], side.status(side_id)["status"]) == ("applied", "applied")
+
+
+def test_a_run_nested_in_a_live_session_is_no_addressee(agent: Codex | Claude, worktree: Worktree) -> None:
+    sent: list[str] = []
+    with model_of(agent, say("A commit message.")) as inner:
+
+        def send_and_run_nested(_: Request) -> Step:
+            sent.append(worktree.send("for the outer session"))
+            return run(nested(agent, "Write a commit message.", inner))
+
+        with model_of(agent, send_and_run_nested, acknowledge, say("Finished.")) as outer:
+            work(agent, outer, worktree.root)
+    assert [messages_in(request) for request in inner.requests] == [[]]
+    assert [messages_in(request) for request in outer.requests] == [[], sent, sent]
+    assert worktree.status(sent[0])["status"] == "applied"
+
+
+def test_beside_the_original_programs_hook_text_comes_once_and_stop_is_held_once(
+    agent: Codex | Claude, tmp_path: Path, gate: Gate
+) -> None:
+    worktree = worktree_of(agent, tmp_path / "repo")
+    install_original(worktree, agent)
+    worktree.restante("install", "--agent", agent.name)
+    with model_of(agent, run(gate.command), say("Finished?"), acknowledge, say("Finished.")) as server:
+        with running(agent, server, worktree.root) as run_beside:
+            gate.wait()
+            message_id = worktree.send("said once: token-51c0")
+            gate.release()
+        assert run_beside.result().code == 0
+    assert len(server.requests) == 4
+    assert "This project uses the CodexPigeon mailbox" in server.requests[0].prompt
+    assert [request.prompt.count("token-51c0") for request in server.requests] == [0, 1, 1, 1]
+    held = server.requests[-1].prompt
+    assert ("Before finalizing" in held) + ("Before you finish" in held) == 1
+    assert worktree.status(message_id)["status"] == "applied"
+
+
+def install_original(worktree: Worktree, agent: Codex | Claude) -> None:
+    """Put the stand-in where the original program puts its hook, and its entries before ours."""
+    script = worktree.root / ".codex" / "hooks" / ORIGINAL
+    script.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(Path(__file__).with_name("original_hook.py"), script)
+    command = f'python3 "$(git rev-parse --show-toplevel 2>/dev/null || pwd)/.codex/hooks/{ORIGINAL}"'
+    file = worktree.root / agent.hooks_file
+    settings = json.loads(file.read_text())
+    for event, matcher in (("SessionStart", None), ("PostToolUse", "Bash|apply_patch|mcp__.*"), ("Stop", None)):
+        entry = {"type": "command", "command": command, "timeout": 10, "statusMessage": "Checking CodexPigeon mailbox"}
+        group = {"hooks": [entry]} if matcher is None else {"matcher": matcher, "hooks": [entry]}
+        settings["hooks"].setdefault(event, []).insert(0, group)
+    file.write_text(json.dumps(settings, indent=2))
