@@ -56,5 +56,5 @@ def format_duration(length: timedelta) -> str:
 
 def _scaled(whole: str, decimals: str, size: int) -> int:
     """Multiply in integers: 0.1 s is 100 ms, with no binary fraction on the way. Half a millisecond counts as one."""
-    scale = 10 ** len(decimals)
+    scale: int = 10 ** len(decimals)
     return (int(whole + decimals) * size * 2 + scale) // (2 * scale)
