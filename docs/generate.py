@@ -1,0 +1,142 @@
+"""Makes docs/reference/*.md and docs/why/lifecycle.md from the code (``make docs``); ``--check`` only compares."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import click
+
+from restante.config import OPTIONS
+from restante.domain import errors
+from restante.domain.lifecycle import ACKNOWLEDGED, PENDING, STEPS
+from restante.faces.cli import cli
+from restante.faces.cli.schemas import ERROR, SCHEMAS
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NOTE = "<!-- Made by `make docs`; change the code instead. -->\n\n"
+
+
+def cli_reference() -> str:
+    """Return every command's help."""
+    parts = [NOTE, "# Command line\n\n", "```text\n", _help(cli, ["restante"]), "```\n"]
+    context = click.Context(cli, info_name="restante")
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None
+        parts.extend(_section(command, ["restante", name]))
+    return "".join(parts)
+
+
+def _section(command: click.Command, path: list[str]) -> list[str]:
+    parts = [f"\n## {' '.join(path)}\n\n```text\n", _help(command, path), "```\n"]
+    if isinstance(command, click.Group):
+        context = click.Context(command, info_name=" ".join(path))
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            parts.extend(_section(below, [*path, name]))
+    return parts
+
+
+def _help(command: click.Command, path: list[str]) -> str:
+    context = click.Context(command, info_name=" ".join(path), terminal_width=100, max_content_width=100)
+    return command.get_help(context) + "\n"
+
+
+def json_reference() -> str:
+    """Return the schema of every JSON answer."""
+    parts = [
+        NOTE,
+        "# JSON answers\n\nEvery command with `--json` prints one document on one line (`watch`: one for each event). "
+        "Fields are\nonly ever added. An error is printed on standard error, in the form at the end.\n",
+    ]
+    for name, schema in SCHEMAS.items():
+        parts.append(f"\n## restante {name} --json\n\n```json\n{json.dumps(schema, indent=1)}\n```\n")
+    parts.append(f"\n## Errors\n\n```json\n{json.dumps(ERROR, indent=1)}\n```\n")
+    return "".join(parts)
+
+
+def config_reference() -> str:
+    """Return the table of options and of other environment variables."""
+    rows = "".join(
+        f"| `{one.name}` | `{one.environment}` | {str(one.default).lower()} | {one.help} |\n" for one in OPTIONS
+    )
+    others = (
+        ("RESTANTE_CONFIG", "the configuration file, instead of `~/.config/restante/config.toml`"),
+        ("RESTANTE_DATA", "the directory of the database of sessions and roles"),
+        ("RESTANTE_CODEX", "the Codex program that `threads` asks"),
+        ("RESTANTE_NESTED", "`1`: an agent run inside another agent's tool, in the same worktree, collects mail too"),
+        ("RESTANTE_NOW", "a fixed time, for tests"),
+        ("RESTANTE_DEBUG", "`1`: a checkpoint that fails says why instead of staying silent"),
+    )
+    return (
+        f"{NOTE}# Configuration\n\nA TOML file at `$XDG_CONFIG_HOME/restante/config.toml` "
+        "(else `~/.config/restante/config.toml`); an\nenvironment variable comes before it. All faults are reported at once.\n\n"
+        f"| option | environment | default | what it does |\n|---|---|---|---|\n{rows}\n"
+        "| variable | what it does |\n|---|---|\n" + "".join(f"| `{name}` | {text} |\n" for name, text in others)
+    )
+
+
+def errors_reference() -> str:
+    """Return the table of errors."""
+    found = sorted(
+        (one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.RestanteError)),
+        key=lambda one: (one.exit_code, one.code),
+    )
+    rows = "".join(
+        f"| `{one.code}` | {one.exit_code} | {one.http_status} | {(one.__doc__ or '').splitlines()[0]} |\n"
+        for one in found
+    )
+    return f"{NOTE}# Errors\n\n| code | exit code | HTTP | meaning |\n|---|---|---|---|\n{rows}"
+
+
+def lifecycle_diagram() -> str:
+    """Return the picture of the lifecycle, drawn from the table."""
+
+    def name(state: str | None) -> str:
+        return "acknowledged" if state is None or state in ACKNOWLEDGED else state
+
+    arrows = sorted(
+        {(name(before), name(after), event.value) for (before, event), after in STEPS.items()},
+        key=lambda arrow: (arrow[0] != "unseen", *arrow),
+    )
+    lines = "".join(f"    {before} --> {after}: {event}\n" for before, after, event in arrows)
+    words = ", ".join(sorted(ACKNOWLEDGED))
+    pending = " and ".join(sorted(PENDING, reverse=True))
+    return (
+        f"{NOTE}# What can become of a message\n\n*Pending* is {pending}. "
+        f"*acknowledged* stands for the receipt's own word: {words}.\nWhat the picture does not show is refused and changes nothing.\n\n"
+        f"```mermaid\nstateDiagram-v2\n    [*] --> unseen: post\n{lines}```\n"
+    )
+
+
+PAGES = {
+    "reference/cli.md": cli_reference,
+    "reference/json.md": json_reference,
+    "reference/config.md": config_reference,
+    "reference/errors.md": errors_reference,
+    "why/lifecycle.md": lifecycle_diagram,
+}
+
+
+def main() -> int:
+    """Write the pages, or with ``--check`` name those that are not current."""
+    stale: list[str] = []
+    for name, make in PAGES.items():
+        path = os.path.join(HERE, name)
+        text = make()
+        if not os.path.exists(path) or open(path, encoding="utf-8").read() != text:
+            stale.append(name)
+            if "--check" not in sys.argv:
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+    if stale:
+        print(("out of date, run make docs: " if "--check" in sys.argv else "written: ") + ", ".join(stale))
+    return 1 if stale and "--check" in sys.argv else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
