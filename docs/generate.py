@@ -73,7 +73,8 @@ def config_reference() -> str:
     )
     return (
         f"{NOTE}# Configuration\n\nA TOML file at `$XDG_CONFIG_HOME/restante/config.toml` "
-        "(else `~/.config/restante/config.toml`); an\nenvironment variable comes before it. All faults are reported at once.\n\n"
+        "(else `~/.config/restante/config.toml`); an\n"
+        "environment variable comes before it. All faults are reported at once.\n\n"
         f"| option | environment | default | what it does |\n|---|---|---|---|\n{rows}\n"
         "| variable | what it does |\n|---|---|\n" + "".join(f"| `{name}` | {text} |\n" for name, text in others)
     )
@@ -107,7 +108,8 @@ def lifecycle_diagram() -> str:
     pending = " and ".join(sorted(PENDING, reverse=True))
     return (
         f"{NOTE}# What can become of a message\n\n*Pending* is {pending}. "
-        f"*acknowledged* stands for the receipt's own word: {words}.\nWhat the picture does not show is refused and changes nothing.\n\n"
+        f"*acknowledged* stands for the receipt's own word: {words}.\n"
+        "What the picture does not show is refused and changes nothing.\n\n"
         f"```mermaid\nstateDiagram-v2\n    [*] --> unseen: post\n{lines}```\n"
     )
 
