@@ -6,7 +6,7 @@ import itertools
 import os
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, precondition, rule
@@ -21,13 +21,14 @@ from restante.testing.fakes import TRICKY_TEXTS, FakeClock, SequentialIds, make_
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from restante.ports import Archive, Change, Mailbox
+    from restante.ports import Change, Mailbox
     from restante.testing.contract.base import ContractBase
 
 _Answer = TypeVar("_Answer")
 
-_LIMITS = Limits(message_bytes=5_000, pending_messages=6, pending_bytes=12_000)
+_LIMITS = Limits(message_bytes=300, pending_messages=6, pending_bytes=900)
 _NOBODY = "msg_20260520T153000_01krzx7zy0zzzzzzzzzzzzzzzz"
+_TEXTS = (*TRICKY_TEXTS, "x" * 300, "\u00e9" * 151)
 _WORDS = st.tuples(
     st.sampled_from([None, *Decision]), st.sampled_from([None, *Action]), st.sampled_from(["", "yes", "no: x"])
 )
@@ -73,7 +74,7 @@ class _MailboxMachine(RuleBasedStateMachine):
 
     @rule(
         target=numbers,
-        body=st.sampled_from(TRICKY_TEXTS) | st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
+        body=st.sampled_from(_TEXTS) | st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
         client=st.sampled_from(["", "", "c1", "c2", "c3"]),
         lives=st.none() | st.integers(-1, 300),
     )
@@ -103,9 +104,10 @@ class _MailboxMachine(RuleBasedStateMachine):
             any_error=len(chosen) > 1,
         )
 
-    @rule(to=numbers | st.just(0), body=st.sampled_from(TRICKY_TEXTS[1:]))
-    def reply(self, to: int, body: str) -> None:
-        self.both(lambda mailbox, ids: mailbox.reply(ids[to] if to else "", body, "agent"))
+    @rule(to=numbers | st.none() | st.just(0), body=st.sampled_from(_TEXTS[1:]))
+    def reply(self, to: int | None, body: str) -> None:
+        short = body if len(body.encode()) <= _LIMITS.message_bytes else body[:100]
+        self.both(lambda mailbox, ids: mailbox.reply("" if to is None else ids.get(to, _NOBODY), short, "agent"))
 
     @rule(number=numbers)
     def withdraw(self, number: int) -> None:
@@ -115,12 +117,12 @@ class _MailboxMachine(RuleBasedStateMachine):
     def advance(self, seconds: float) -> None:
         self.clock.advance(seconds)
 
-    @precondition(lambda self: hasattr(self.home, "archive"))
+    @precondition(lambda self: self.contract.archive_of(self.home) is not None)
     @rule()
     def archive(self) -> None:
-        answers = self.both(lambda mailbox, _: cast("Archive", mailbox).archive())
-        assert answers
-        home, twin = answers
+        archive = self.contract.archive_of(self.home)
+        assert archive
+        home, twin = archive.archive(), self.twin.archive()
         assert (home.moved, home.kept) == (twin.moved, twin.kept)
 
     @rule()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from restante.domain.limits import Limits
 from restante.ports import Acknowledgement
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from restante.domain.errors import RestanteError
     from restante.domain.message import Message
     from restante.domain.receipt import Action, Decision
-    from restante.ports import Ids, Mailbox
+    from restante.ports import Archive, Ids, Mailbox
 
 ROOMY = Limits(message_bytes=100_000)
 
@@ -39,6 +39,10 @@ class ContractBase:
 
     def close(self, mailbox: Mailbox) -> None:
         """Let go of a mailbox, as the end of a process would."""
+
+    def archive_of(self, mailbox: Mailbox) -> Archive | None:
+        """Return what archives a mailbox; ``None`` where the home archives nothing."""
+        return cast("Archive", mailbox) if hasattr(mailbox, "archive") else None
 
     def contents(self, tmp_path: Path) -> dict[str, bytes]:
         """Return the bytes that looking must not change, by name. Leave out what only locks."""
