@@ -1,0 +1,1 @@
+"""The SQL home: one file (or, through the same named statements, one server) for any number of mailboxes."""

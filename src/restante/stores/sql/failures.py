@@ -1,0 +1,62 @@
+"""What sqlite3 says, in our words."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from restante.domain.errors import BadText, Busy, Damaged, RestanteError, StorageFailed
+from restante.stores import files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT}
+NOT_WRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
+
+_REMEDIES = {
+    sqlite3.SQLITE_FULL: "free some space on that disk",
+    sqlite3.SQLITE_IOERR: "see that the disk has room and is well; nothing was half written",
+    sqlite3.SQLITE_PROTOCOL: "keep the database on a disk of this machine",
+    sqlite3.SQLITE_NOLFS: "keep the database on a filesystem with large files",
+}
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Turn any error of SQLite or of the system in the block into ours, about the database at a path."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise failure(path, error) from error
+    except OSError as error:
+        raise files.failure(path, error) from error
+    except UnicodeEncodeError as error:
+        raise BadText(f"{error.object!r} is not text", remedy="send text that is valid UTF-8") from None
+
+
+def code_of(error: sqlite3.Error) -> int:
+    """Return SQLite's primary result code for an error; 0 where the sqlite3 module itself complains."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def failure(path: str, error: sqlite3.Error) -> RestanteError:
+    """Return our error for one of SQLite's, naming the file and the mend."""
+    code = code_of(error)
+    if code in _LOCKED:
+        return Busy(f"{path} was locked by another process for too long", remedy="try again")
+    if code in _DAMAGED:
+        return Damaged(
+            f"{path}: {error}",
+            remedy="it was left as it is: put a backup in its place, or move it away to begin a new one",
+        )
+    if code in NOT_WRITABLE:
+        directory = os.path.dirname(path)
+        return StorageFailed(
+            f"{path} cannot be opened or written here ({error})",
+            remedy=f"make {directory} and the database in it writable for you, or work from outside the sandbox",
+        )
+    return StorageFailed(f"{path}: {error}", remedy=_REMEDIES.get(code, ""))

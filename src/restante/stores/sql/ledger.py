@@ -1,0 +1,158 @@
+"""One transaction on one mailbox: its counters, the time it judges by, and what is written along with every change."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from restante.domain.errors import Damaged, NoSuchMessage
+from restante.ports import ChangeKind
+from restante.stores.sql.rows import EXPIRED, Letter, read_receipt, readable, to_ms
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from restante.domain.receipt import Receipt
+    from restante.ports import Entry
+    from restante.stores.sql.rows import Row
+    from restante.stores.sql.transaction import Transaction
+
+MOST = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a reader knows of time: nothing that it found expired may revive when the clock is set back.
+
+    Attributes:
+        latest: The latest time it ever judged by, in milliseconds since 1970.
+        known: Messages up to this number were there then.
+        now: The time now. New mail is judged by it alone, and so has its whole time to live.
+    """
+
+    latest: int
+    known: int
+    now: int
+
+    def of(self, number: int) -> int:
+        """Return the time to judge the message of a number by."""
+        return self.latest if number <= self.known else self.now
+
+
+def look(earlier: Sight | None, now: int, newest: int) -> Sight:
+    """Return what a reader knows of time, after what it knew before.
+
+    Args:
+        earlier: What it knew before.
+        now: The time, in milliseconds since 1970.
+        newest: Number of the newest message.
+    """
+    if earlier is None or now >= earlier.latest:
+        return Sight(now, newest, now)
+    return Sight(earlier.latest, earlier.known, now)
+
+
+class Ledger:
+    """A mailbox within a transaction.
+
+    Args:
+        run: The transaction.
+        address: The mailbox.
+        row: Its counters: the statement ``box``.
+        now: The time.
+        earlier: What the reader knew of time before.
+    """
+
+    def __init__(self, run: Transaction, address: str, row: tuple[int, str, int, int, int], now: datetime) -> None:
+        self.run = run
+        self.address = address
+        self.now = now
+        self.box, self.tag, self.number, self.change, self.total = self._before = row
+        self.sight = look(None, to_ms(now), self.number)
+
+    def row(self, message_id: str) -> Row | None:
+        """Return the row of one message, if there is one."""
+        # Every id is ASCII; what is not might be no text at all, which a database refuses.
+        return self.run.one("message", box=self.box, id=message_id) if message_id.isascii() else None
+
+    def letter(self, message_id: str) -> Letter:
+        """Return one message.
+
+        Raises:
+            NoSuchMessage: It is unknown.
+            Damaged: It is there and cannot be understood.
+        """
+        row = self.row(message_id)
+        if row is None:
+            raise NoSuchMessage(f"no message {message_id!r} in {self.address}")
+        try:
+            return Letter(row, self.address)
+        except ValueError as error:
+            raise Damaged(f"message {message_id} in {self.address}: {error}") from None
+
+    def entry(self, letter: Letter) -> Entry:
+        """Return a message with its standing."""
+        number = letter.message.number
+        return letter.entry(self.receipts(number), self.sight.of(number))
+
+    def receipts(self, number: int) -> list[Receipt]:
+        """Return the receipts of one message."""
+        rows = self.run.all("receipts_between", box=self.box, low=number, high=number)
+        return readable(rows, read_receipt)
+
+    def tell(self, kind: ChangeKind, at_ms: int, number: int | None, message_id: str) -> int:
+        """Write a change into the log and return its place there."""
+        self.change += 1
+        self.run.do(
+            "add_change",
+            box=self.box,
+            change=self.change,
+            kind=kind.value,
+            at_ms=at_ms,
+            number=number,
+            message_id=message_id,
+        )
+        return self.change
+
+    def sweep(self) -> None:
+        """Close what has expired, so that nobody has to look at it again and no clock can revive it."""
+        for number, message_id, expires, _ in self.run.all("expiring", box=self.box, latest=self.sight.latest):
+            if expires <= self.sight.of(number):
+                self.close(number, EXPIRED)
+                self.tell(ChangeKind.EXPIRED, expires, number, message_id)
+
+    def close(self, number: int, how: str, *, withdrawn_ms: int | None = None) -> None:
+        """Record how a message left pending."""
+        self.run.do("close_message", box=self.box, number=number, how=how, withdrawn_ms=withdrawn_ms)
+
+    def settle(self) -> None:
+        """Keep the counters."""
+        if (self.box, self.tag, self.number, self.change, self.total) != self._before:
+            self.run.do("settle_box", box=self.box, number=self.number, change=self.change, total=self.total)
+
+
+def open_ledger(
+    run: Transaction | None, address: str, now: datetime, earlier: Sight | None, *, create: bool = False
+) -> Ledger | None:
+    """Open a mailbox in a transaction; ``None`` where there is none.
+
+    Args:
+        run: The transaction; ``None`` where there is no database.
+        address: The mailbox.
+        now: The time.
+        earlier: What the reader knew of time before.
+        create: Whether to begin the mailbox.
+    """
+    if run is None:
+        return None
+    row = run.one("box", address=address)
+    if row is None and create:
+        # The tag tells the cursors of a deleted and newly made database from those of this one.
+        run.do("add_box", address=address, tag=os.urandom(4).hex())
+        row = run.one("box", address=address)
+    if row is None:
+        return None
+    ledger = Ledger(run, address, (row[0], row[1], row[2], row[3], row[4]), now)
+    ledger.sight = look(earlier, to_ms(now), ledger.number)
+    return ledger

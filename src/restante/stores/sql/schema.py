@@ -1,0 +1,101 @@
+"""Which form a SQLite database has, and the way from an older one to ours.
+
+``PRAGMA application_id`` says whose a file is, ``PRAGMA user_version`` which form it has.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from typing import TYPE_CHECKING
+
+from restante.domain.errors import Unreadable
+from restante.stores.sql.statements import HERE, read_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# The letters "Rest".
+APPLICATION_ID = 0x52657374
+SCHEMA_VERSION = 1
+
+
+def version_of(connection: sqlite3.Connection, path: str) -> int:
+    """Return the version of a database's form; 0 for an empty one.
+
+    Raises:
+        Unreadable: It belongs to another program, or to a newer Restante.
+        sqlite3.Error: It cannot be read.
+    """
+    application, version = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+    )
+    if application != APPLICATION_ID:
+        if application or version or connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+            raise Unreadable(
+                f"{path} is a SQLite database of another program",
+                remedy="name another file, or move this one away; it was left as it is",
+            )
+        return 0
+    if version > SCHEMA_VERSION:
+        raise Unreadable(
+            f"{path} has schema version {version}, from a newer Restante; this one knows version {SCHEMA_VERSION}",
+            remedy="upgrade Restante, or name another file; this one was left as it is",
+        )
+    return int(version)
+
+
+def bring_up_to_date(connection: sqlite3.Connection, path: str) -> None:
+    """Give a database our form, in one transaction, whoever else does the same at this moment.
+
+    Raises:
+        Unreadable: It belongs to another program, or to a newer Restante.
+        sqlite3.Error: It cannot be written.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = version_of(connection, path)
+        if version == 0:
+            _run(connection, read_sql("schema.sql"))
+            _stamp(connection, SCHEMA_VERSION)
+        else:
+            migrate(connection, version, SCHEMA_VERSION)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def migrate(connection: sqlite3.Connection, version: int, to: int) -> None:
+    """Run the migrations that lead from one version to another, within the caller's transaction."""
+    for number, name in migrations():
+        if version < number <= to:
+            _run(connection, read_sql("migrations", name))
+            _stamp(connection, number)
+
+
+def migrations() -> list[tuple[int, str]]:
+    """Return the numbers and file names of all migrations, in order."""
+    names = os.listdir(os.path.join(HERE, "migrations"))
+    return sorted((int(name.split("_")[0]), name) for name in names if name.endswith(".sql"))
+
+
+def _run(connection: sqlite3.Connection, script: str) -> None:
+    # executescript() would commit first, and a form that is half made must never be seen.
+    for statement in _split(script):
+        connection.execute(statement)
+
+
+def _split(script: str) -> Iterator[str]:
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+
+
+def _stamp(connection: sqlite3.Connection, version: int) -> None:
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {version}")

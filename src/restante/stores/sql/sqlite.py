@@ -1,0 +1,317 @@
+"""The SQL home in one SQLite file: durable, shared by processes and threads, readable where it cannot be written.
+
+Every write is one ``BEGIN IMMEDIATE`` transaction and is told as done after its commit reached the disk
+(``synchronous=FULL``). Nothing is created by reading. A database has one connection and one lock: threads
+take turns, as writers to one file must anyway. After a fork the child opens its own connection.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from restante.domain.errors import Busy, Unreadable
+from restante.stores.sql.connection import (
+    choose_journal,
+    close,
+    close_soon,
+    fingerprint,
+    leave_wal,
+    make_file,
+    open_file,
+    open_frozen,
+)
+from restante.stores.sql.failures import NOT_WRITABLE, code_of, translated
+from restante.stores.sql.mounts import fs_type as fs_type_of
+from restante.stores.sql.mounts import is_shared
+from restante.stores.sql.notebook import SqlNotebook, make_directories
+from restante.stores.sql.schema import SCHEMA_VERSION, bring_up_to_date, version_of
+from restante.stores.sql.statements import STATEMENTS
+from restante.stores.sql.store import NO_LIMITS, SqlMailbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from restante.domain.limits import Limits
+    from restante.ports import Clock, Ids
+    from restante.stores.sql.rows import Row
+
+BUSY_SECONDS = 10.0
+
+# Connections of the parent process: closing one of them in a child could end what the parent is at.
+_OF_PARENT: list[sqlite3.Connection] = []
+
+
+class SqliteDatabase:
+    """One SQLite file with any number of mailboxes. May be shared between threads; close it when done.
+
+    Args:
+        path: The file; it and its directory are made by the first write.
+        clock: Where time comes from.
+        ids: Where ids come from.
+        busy_seconds: Most seconds to wait for a lock.
+        fs_type: Tells on what kind of filesystem a path is.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        clock: Clock,
+        ids: Ids,
+        busy_seconds: float = BUSY_SECONDS,
+        fs_type: Callable[[str], str] = fs_type_of,
+    ) -> None:
+        self._path = os.path.realpath(path)
+        self._clock = clock
+        self._ids = ids
+        self._busy_seconds = busy_seconds
+        self._fs_type = fs_type
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
+        self._connection: sqlite3.Connection | None = None
+        self._identity = (0, 0)
+        self._is_prepared = False
+        self._shared: bool | None = None
+
+    def mailbox(self, address: str, *, limits: Limits = NO_LIMITS) -> SqliteMailbox:
+        """Return the mailbox of an address; nothing is created by it."""
+        return SqliteMailbox(self, address, clock=self._clock, ids=self._ids, limits=limits)
+
+    def notebook(self, address: str) -> SqlNotebook:
+        """Return what checkpoints showed of the mailbox of an address."""
+        locks = self._path + "-pages"
+        return SqlNotebook(self, address, clock=self._clock, locks=locks, wait=self._busy_seconds)
+
+    @property
+    def path(self) -> str:
+        """The file, with symbolic links resolved."""
+        return self._path
+
+    @property
+    def journal_mode(self) -> str:
+        """How SQLite makes commits durable here: ``wal``, or ``truncate`` where machines may share the filesystem."""
+        with self._held(), translated(self._path):
+            connection, is_frozen = self._for_reading()
+            if connection is None or is_frozen:
+                close(connection if is_frozen else None)
+                return "truncate" if self._is_shared() else "wal"
+            return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
+
+    @contextmanager
+    def reading(self) -> Iterator[_Run | None]:
+        """Read one consistent state; see ``transaction.Database.reading``."""
+        with self._held(), translated(self._path):
+            connection, is_frozen = self._for_reading()
+            if connection is None:
+                yield None
+                return
+            before = fingerprint(self._path) if is_frozen else None
+            try:
+                connection.execute("BEGIN")
+                self._check_version(connection)
+                yield _Run(connection)
+                if fingerprint(self._path) != before and is_frozen:
+                    raise Busy(f"{self._path} was written while it was read", remedy="try again")
+            finally:
+                if is_frozen:
+                    connection.close()
+                else:
+                    self._roll_back()
+
+    @contextmanager
+    def writing(self, *, create: bool = False) -> Iterator[_Run | None]:
+        """Write, alone and durably; see ``transaction.Database.writing``."""
+        with self._held(), translated(self._path):
+            connection = self._for_writing(create=create)
+            if connection is None:
+                yield None
+                return
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                self._check_version(connection)
+                yield _Run(connection)
+                connection.execute("COMMIT")
+            finally:
+                self._roll_back()
+
+    def close(self) -> None:
+        """Let go of the file; closing twice changes nothing, and what is asked for next opens it again."""
+        with self._held():
+            self._drop()
+
+    def _for_reading(self) -> tuple[sqlite3.Connection | None, bool]:
+        """Return a connection, and whether it is of a file that is taken for frozen; ``None`` for no database."""
+        found = self._look()
+        if found is None:
+            return None, False
+        if self._connection is None:
+            try:
+                self._connect()
+            except sqlite3.Error as error:
+                if code_of(error) not in NOT_WRITABLE:
+                    raise
+                return open_frozen(self._path, self._busy_seconds), True
+        return self._connection, False
+
+    def _for_writing(self, *, create: bool) -> sqlite3.Connection | None:
+        if self._look() is None:
+            if not create:
+                return None
+            make_directories(os.path.dirname(self._path))
+            make_file(self._path)
+        if self._connection is None:
+            self._connect(even_empty=True)
+        if self._connection and not self._is_prepared:
+            try:
+                if version_of(self._connection, self._path) < SCHEMA_VERSION:
+                    bring_up_to_date(self._connection, self._path)
+                choose_journal(self._connection, self._path, self._busy_seconds, is_shared=self._is_shared())
+            except BaseException:
+                self._drop()
+                raise
+            self._is_prepared = True
+        return self._connection
+
+    def _look(self) -> os.stat_result | None:
+        """Return what is at the path; a connection to something else that was there before is let go."""
+        try:
+            found = os.stat(self._path)
+        except FileNotFoundError:
+            self._drop()
+            return None
+        if not stat.S_ISREG(found.st_mode):
+            raise Unreadable(f"{self._path} is not a regular file", remedy="move it out of the way")
+        if self._connection and (found.st_dev, found.st_ino) != self._identity:
+            self._drop()
+        return found
+
+    def _connect(self, *, even_empty: bool = False) -> None:
+        """Open the file; one that holds nothing yet stays unopened unless asked for."""
+        connection = open_file(self._path, "mode=rw", self._busy_seconds)
+        try:
+            if self._is_shared():
+                leave_wal(connection)
+            version = version_of(connection, self._path)
+            if 0 < version < SCHEMA_VERSION:
+                bring_up_to_date(connection, self._path)
+        except BaseException:
+            connection.close()
+            raise
+        if not version and not even_empty:
+            connection.close()
+            return
+        found = os.stat(self._path)
+        self._connection, self._identity, self._is_prepared = connection, (found.st_dev, found.st_ino), False
+
+    def _check_version(self, connection: sqlite3.Connection) -> None:
+        if connection.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
+            version_of(connection, self._path)
+
+    def _is_shared(self) -> bool:
+        if self._shared is None:
+            self._shared = is_shared(self._fs_type(self._path))
+        return self._shared
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        if os.getpid() != self._pid:
+            if self._connection:
+                _OF_PARENT.append(self._connection)
+            self._connection, self._lock, self._pid = None, threading.Lock(), os.getpid()
+        if not self._lock.acquire(timeout=self._busy_seconds):
+            raise Busy(f"{self._path} was in use by another thread for too long", remedy="try again")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _roll_back(self) -> None:
+        """End what was not committed; a connection that cannot even do that is let go."""
+        if self._connection and self._connection.in_transaction:
+            try:
+                self._connection.execute("ROLLBACK")
+            except sqlite3.Error:
+                self._drop()
+
+    def _drop(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection:
+            close_soon(connection, self._path, is_there=self._identity == _identity(self._path))
+
+
+class SqliteMailbox(SqlMailbox):
+    """A ``ports.Mailbox`` in a SQLite file. May be shared between threads; close it when done.
+
+    Args:
+        database: The file.
+        address: The mailbox.
+        clock: Where time comes from.
+        ids: Where ids come from.
+        limits: What it takes.
+    """
+
+    def __init__(
+        self, database: SqliteDatabase, address: str, *, clock: Clock, ids: Ids, limits: Limits = NO_LIMITS
+    ) -> None:
+        super().__init__(database, address, clock=clock, ids=ids, limits=limits)
+        self.database = database
+
+    @property
+    def notebook(self) -> SqlNotebook:
+        """What checkpoints showed of this mailbox, per session."""
+        return self.database.notebook(self.address)
+
+    def close(self) -> None:
+        """Let go of the file, for all mailboxes of the same database object."""
+        self.database.close()
+
+
+def open_sqlite(
+    path: str, *, address: str, clock: Clock, ids: Ids, limits: Limits = NO_LIMITS, busy_seconds: float = BUSY_SECONDS
+) -> SqliteMailbox:
+    """Return a mailbox in a SQLite file. A missing file is an empty mailbox; the first write makes it.
+
+    Args:
+        path: The file.
+        address: The mailbox.
+        clock: Where time comes from.
+        ids: Where ids come from.
+        limits: What it takes.
+        busy_seconds: Most seconds to wait for a lock.
+    """
+    return SqliteDatabase(path, clock=clock, ids=ids, busy_seconds=busy_seconds).mailbox(address, limits=limits)
+
+
+class _Run:
+    """A transaction of SQLite; see ``transaction.Transaction``."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def all(self, statement: str, **values: object) -> list[Row]:
+        return self._execute(statement, values).fetchall()
+
+    def one(self, statement: str, **values: object) -> Row | None:
+        row: Row | None = self._execute(statement, values).fetchone()
+        return row
+
+    def do(self, statement: str, **values: object) -> int:
+        return self._execute(statement, values).rowcount
+
+    def _execute(self, statement: str, values: dict[str, Any]) -> sqlite3.Cursor:
+        return self._connection.execute(STATEMENTS[statement], values)
+
+
+def _identity(path: str) -> tuple[int, int]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return 0, 0
+    return found.st_dev, found.st_ino

@@ -1,0 +1,46 @@
+"""What the mailbox needs of a database: transactions in which it runs named statements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from restante.stores.sql.rows import Row
+
+
+class Transaction(Protocol):
+    """A transaction. Its statements are those of queries.sql, by name."""
+
+    def all(self, statement: str, **values: object) -> list[Row]:
+        """Run a statement and return its rows."""
+
+    def one(self, statement: str, **values: object) -> Row | None:
+        """Run a statement and return its first row."""
+
+    def do(self, statement: str, **values: object) -> int:
+        """Run a statement and return how many rows it changed."""
+
+
+class Database(Protocol):
+    """A database. What leaves the blocks below is only ever an error of ``domain.errors``."""
+
+    def reading(self) -> AbstractContextManager[Transaction | None]:
+        """Read one consistent state; ``None`` when there is no database. Creates nothing.
+
+        Raises:
+            StorageFailed: It cannot be read.
+            Busy: It was locked for longer than we wait.
+        """
+
+    def writing(self, *, create: bool = False) -> AbstractContextManager[Transaction | None]:
+        """Write, alone; it is durable when the block was left without an error, and undone otherwise.
+
+        Args:
+            create: Whether to make the database where there is none; else ``None`` is given then.
+
+        Raises:
+            StorageFailed: It cannot be written; nothing was changed.
+            Busy: It was locked for longer than we wait; nothing was changed.
+        """
