@@ -1,0 +1,207 @@
+"""The doctor's lines about the agent programs: what is there, what is current, what really runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from restante.agents import claude, codex
+from restante.agents.ground import AGENTS
+from restante.agents.guidance import guidance_files, is_current
+from restante.agents.hookline import TIMEOUTS
+from restante.agents.managed_block import IGNORES, find_block
+from restante.agents.original import original_hook_files
+from restante.domain.errors import RestanteError
+from restante.ports import Check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from restante.agents.ground import Ground
+
+_INSTALL = "restante install"
+_TRUST = "restante install --trust"
+
+
+def look(ground: Ground) -> list[Check]:
+    """Return every line, in the order a person mends things.
+
+    Args:
+        ground: The worktree, the installation and the environment.
+    """
+    installed = [name for name in AGENTS if _our_entries(ground, name)]
+    lines = [
+        *_guarded("guard", partial(_guard, ground, installed)),
+        *_guarded("guidance", partial(_guidance, ground, installed)),
+        *_guarded("ignore rules", partial(_ignore_rules, ground)),
+    ]
+    for name in AGENTS:
+        lines.append(_program(ground, name))
+        lines += _guarded(f"{name}: hooks", partial(_hooks, ground, name, installed))
+        if name in installed:
+            lines.append(_switch(ground, name))
+    if codex.NAME in installed:
+        lines += _guarded("codex: trust", partial(_trust, ground))
+    return [*lines, *_originals(ground)]
+
+
+def _guarded(name: str, question: Callable[[], Iterator[Check]]) -> list[Check]:
+    try:
+        return list(question())
+    except RestanteError as error:
+        return [Check(name, False, error.message, error.remedy)]
+
+
+def _our_entries(ground: Ground, agent: str) -> dict[str, Any]:
+    """Return our entries by event, in the file that the program reads; nothing where it cannot be read."""
+    try:
+        return ground.entries(ground.hook_files(agent)[0])
+    except RestanteError:
+        return {}
+
+
+def _program(ground: Ground, agent: str) -> Check:
+    from shutil import which
+
+    name = f"{agent}: program"
+    path = which(agent, path=ground.env.get("PATH", ""))
+    if path is None:
+        return Check(name, None, "not found on PATH")
+    answer = _run([path, "--version"], ground.env, ground.timeout)
+    if answer is None or answer.returncode != 0:
+        return Check(name, False, f"{path} does not answer --version", f"reinstall {agent}")
+    version = answer.stdout.decode(errors="replace").strip().partition("\n")[0]
+    return Check(name, True, f"{version} ({path})")
+
+
+def _hooks(ground: Ground, agent: str, installed: list[str]) -> Iterator[Check]:
+    name, remedy = f"{agent}: hooks", f"{_INSTALL} --agent {agent}"
+    for path in ground.hook_files(agent):
+        there = ground.entries(path)
+        if not there:
+            yield Check(name, None if installed and agent not in installed else False, f"none in {path}", remedy)
+            continue
+        wanted = ground.wanted(agent, there)
+        wrong = [event for event in TIMEOUTS if there.get(event) != wanted[event]]
+        if wrong:
+            yield Check(name, False, f"missing or out of date in {path}: {', '.join(wrong)}", remedy)
+        else:
+            yield Check(name, True, f"{len(there)} current in {path}")
+
+
+def _switch(ground: Ground, agent: str) -> Check:
+    if agent == codex.NAME:
+        path = codex.switched_off_by(ground.env, ground.etc)
+    else:
+        path = claude.switched_off_by(ground.root, ground.env, ground.etc)
+    if path:
+        return Check(f"{agent}: switch", False, f"{path} keeps {agent} from running them", f"allow hooks in {path}")
+    return Check(f"{agent}: switch", True, "hooks are not switched off")
+
+
+def _trust(ground: Ground) -> Iterator[Check]:
+    """Apply the published recipe to the person's configuration, for the name the worktree was opened by."""
+    config = codex.own_config(ground.env)
+    level = codex.project_level(config, ground.root)
+    if level == "trusted":
+        yield Check("codex: project", True, "trusted")
+    else:
+        yield Check("codex: project", False, f"{level or 'not trusted'}, so none of its hooks runs", _TRUST)
+    hooks = config.get("hooks")
+    states = hooks.get("state") if isinstance(hooks, dict) else None
+    top = os.path.join(ground.places.hooks_root, "")
+    for key in ground.trust_keys():
+        if not key.key.startswith(top):
+            continue
+        state = states.get(key.key) if isinstance(states, dict) else None
+        state = state if isinstance(state, dict) else {}
+        name, digest = f"codex: trust {key.event}", state.get("trusted_hash")
+        if digest is None:
+            yield Check(name, False, "untrusted: Codex skips it in silence", _TRUST)
+        elif digest != key.digest:
+            yield Check(name, False, "modified since it was trusted: Codex skips it in silence", _TRUST)
+        elif state.get("enabled") is False:
+            yield Check(name, False, "switched off by hand", "switch it on in Codex with /hooks")
+        else:
+            yield Check(name, True, "trusted")
+
+
+def _guard(ground: Ground, installed: list[str]) -> Iterator[Check]:
+    """Run an installed line where there is no mail; only a line that this installation writes is ever run."""
+    python = os.path.join(ground.bin_dir, "python")
+    script = os.path.join(ground.bin_dir, "restante-hook")
+    if not os.access(script, os.R_OK) or not os.access(python, os.X_OK):
+        missing = script if not os.access(script, os.R_OK) else python
+        yield Check("guard", False, f"{missing} is missing, so checkpoints show nothing", "reinstall Restante")
+        return
+    answer = _run([python, "-I", "-c", "import restante.ports"], ground.env, ground.timeout)
+    if answer is None or answer.returncode != 0:
+        yield Check("guard", False, f"{python} cannot start Restante", "reinstall Restante")
+        return
+    for agent in installed:
+        there = _our_entries(ground, agent)
+        entry = there.get("Stop")
+        if entry is None or entry != ground.wanted(agent, there)["Stop"]:
+            continue
+        answer = _run_in_empty_worktree(entry["command"], ground)
+        if answer is None or answer.returncode != 0 or answer.stdout or answer.stderr:
+            said = "did not end" if answer is None else f"ended with {answer.returncode}, said {answer.stderr[:200]!r}"
+            yield Check("guard", False, f"the hook of {agent} {said}", "reinstall Restante")
+        else:
+            yield Check("guard", True, f"the hook of {agent} ran, silent without mail")
+
+
+def _run_in_empty_worktree(line: str, ground: Ground) -> subprocess.CompletedProcess[bytes] | None:
+    from tempfile import TemporaryDirectory
+
+    env = {key: value for key, value in ground.env.items() if key != "CLAUDE_PROJECT_DIR"}
+    try:
+        with TemporaryDirectory() as empty:
+            os.mkdir(os.path.join(empty, ".git"))
+            return _run(["sh", "-c", line], env, ground.timeout, empty)
+    except OSError:
+        return None
+
+
+def _run(
+    words: list[str], env: dict[str, str], timeout: float, directory: str = "/"
+) -> subprocess.CompletedProcess[bytes] | None:
+    try:
+        return subprocess.run(
+            words, env=env, cwd=directory, timeout=timeout, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _guidance(ground: Ground, installed: list[str]) -> Iterator[Check]:
+    for path in guidance_files(ground.root, installed or AGENTS):
+        data = ground.read(path)
+        current = None if data is None else is_current(data, ground.bin_dir, path)
+        name = f"guidance: {os.path.basename(path)}"
+        if current:
+            yield Check(name, True, "the block is current")
+        else:
+            detail = "there is no block" if current is None else "the block is out of date"
+            yield Check(name, False, detail, _INSTALL)
+
+
+def _ignore_rules(ground: Ground) -> Iterator[Check]:
+    if ground.places.common is None:
+        yield Check("ignore rules", True, "not needed outside a repository")
+        return
+    path = ground.exclude
+    data = ground.read_exclude()
+    if data is not None and find_block(data, IGNORES, path) is not None:
+        yield Check("ignore rules", True, f"in {path}")
+    else:
+        yield Check("ignore rules", False, f"none in {path}", _INSTALL)
+
+
+def _originals(ground: Ground) -> list[Check]:
+    files = original_hook_files(ground.root, ground.env)
+    if not files:
+        return []
+    return [Check("original program", True, f"its hook is in {', '.join(files)}; it holds up Stop, ours does not")]

@@ -1,0 +1,100 @@
+"""One worktree as the agent programs see it: which files, which entries. Shared by install, uninstall and doctor."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from restante.agents import claude, codex
+from restante.agents.files import read_plain
+from restante.agents.gitplaces import GitPlaces, git_places
+from restante.agents.hookline import TIMEOUTS, handler, is_ours, needs_wrapping
+from restante.agents.json_edit import hooks_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+AGENTS = (codex.NAME, claude.NAME)
+MAILBOX = ".codex-mailbox"
+
+
+@dataclass
+class Ground:
+    """A worktree, an installation and an environment.
+
+    Attributes:
+        root: The worktree's top level, as the person names it.
+        bin_dir: Directory of the guard script and the interpreter.
+        env: The environment; only looked at when needed.
+        etc: Directory of what an administrator prescribes.
+        timeout: Seconds to wait for another program.
+    """
+
+    root: str
+    bin_dir: str
+    env: dict[str, str]
+    etc: str
+    timeout: float
+
+    @cached_property
+    def places(self) -> GitPlaces:
+        """Where git keeps what belongs to the worktree."""
+        return git_places(self.root)
+
+    @property
+    def exclude(self) -> str:
+        """Git's list of ignored files that is no part of the repository."""
+        return os.path.join(self.places.common or "", "info", "exclude")
+
+    def hook_files(self, agent: str) -> list[str]:
+        """Return the files that hold a program's hooks for this worktree, the one it reads first."""
+        return codex.hooks_files(self.root) if agent == codex.NAME else [claude.hooks_file(self.root)]
+
+    def read(self, path: str) -> bytes | None:
+        """Return a file of this worktree, or of the one that Codex takes its hooks from; raises as ``read_plain``."""
+        own = path.startswith(os.path.join(self.root, ""))
+        return read_plain(path, self.root if own else self.places.hooks_root)
+
+    def read_exclude(self) -> bytes | None:
+        """Return git's list of ignored files; raises as ``read_plain``."""
+        common = self.places.common
+        return None if common is None else read_plain(self.exclude, common)
+
+    def entries(self, path: str) -> dict[str, Any]:
+        """Return our hook entries in a settings file, by event.
+
+        Raises:
+            Unreadable: The file is not what it should be.
+            Unsafe: It is a symbolic link.
+        """
+        data = self.read(path)
+        return {} if data is None else {one.event: one.entry for one in hooks_in(data, path) if is_ours(one.entry)}
+
+    def wanted(self, agent: str, there: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """Return the hook entry for each event, given those of ours that are there.
+
+        A line that is wrapped for another shell works in every shell and stays, so that trust in it lasts.
+        """
+        must_wrap = needs_wrapping(self.env)
+        wanted = {}
+        for event in TIMEOUTS:
+            wrapped = handler(self.bin_dir, agent, event, wrapped=True)
+            is_kept = must_wrap or there.get(event) == wrapped
+            wanted[event] = wrapped if is_kept else handler(self.bin_dir, agent, event)
+        return wanted
+
+    def trust_keys(self) -> list[codex.TrustKey]:
+        """Return what trusting our installed Codex hooks takes, under each name that the file goes by.
+
+        Raises:
+            Unreadable: The hooks file is not what it should be.
+            BadText: Its name cannot stand in a configuration.
+        """
+        data = self.read(self.hook_files(codex.NAME)[0])
+        if data is None:
+            return []
+        top = self.places.hooks_root
+        tops = dict.fromkeys([top, os.path.realpath(top)])
+        return [key for one in tops for key in codex.trust_keys(data, os.path.join(one, ".codex", "hooks.json"))]

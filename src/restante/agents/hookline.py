@@ -1,0 +1,72 @@
+"""The line an agent program runs at a checkpoint, and how one of ours is told from another's.
+
+A line depends on nothing but the installation's directory, the program, the event and the kind of shell:
+programs that ask a person to trust a hook ask again when one byte of it changes.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from restante.domain.errors import BadText
+
+# Seconds. Codex cuts SessionEnd to 3 and warns about more.
+TIMEOUTS = {"SessionStart": 10, "UserPromptSubmit": 10, "PostToolUse": 10, "Stop": 10, "SessionEnd": 3}
+
+_POSIX_SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh", "ksh93", "mksh", "pdksh", "yash", "busybox"})
+_GUARD = '[ -r "$RESTANTE_BIN/restante-hook" ] && . "$RESTANTE_BIN/restante-hook"; exit 0'
+
+
+def quote(text: str) -> str:
+    """Quote a text for a POSIX shell, always, so that the same text has one form."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def needs_wrapping(env: dict[str, str]) -> bool:
+    """Tell whether the person's shell does not read POSIX sh; a program may hand our line to it."""
+    shells = [env.get("SHELL", "")]
+    try:
+        import pwd
+
+        shells.append(pwd.getpwuid(os.getuid()).pw_shell)
+    except (ImportError, KeyError):
+        pass
+    names = {os.path.basename(shell) for shell in shells if shell}
+    return bool(names - _POSIX_SHELLS - {"nologin", "false"})
+
+
+def command_line(bin_dir: str, agent: str, event: str, *, wrapped: bool = False) -> str:
+    """Return the line for one event.
+
+    Args:
+        bin_dir: Directory of the guard script and the interpreter.
+        agent: The agent program.
+        event: One of ``TIMEOUTS``.
+        wrapped: Hand the line to ``sh`` by itself, for shells that are not POSIX-like.
+
+    Raises:
+        BadText: The directory's name is not UTF-8 and cannot stand in a settings file.
+    """
+    try:
+        bin_dir.encode()
+    except UnicodeEncodeError:
+        raise BadText(
+            f"the installation's directory {bin_dir!r} has a name that is not UTF-8",
+            remedy="install Restante elsewhere",
+        ) from None
+    rest = f"RESTANTE_AGENT={agent} RESTANTE_EVENT={event}; {_GUARD}"
+    # The directory travels as an argument there: quotes within quotes mean something else in every shell.
+    return f"sh -c 'RESTANTE_BIN=$1 {rest}' sh {quote(bin_dir)}" if wrapped else f"RESTANTE_BIN={quote(bin_dir)} {rest}"
+
+
+def handler(bin_dir: str, agent: str, event: str, *, wrapped: bool = False) -> dict[str, Any]:
+    """Return the hook entry for one event, in the shape that Codex and Claude Code share."""
+    command = command_line(bin_dir, agent, event, wrapped=wrapped)
+    return {"type": "command", "command": command, "timeout": TIMEOUTS[event]}
+
+
+def is_ours(value: object) -> bool:
+    """Tell whether a hook entry, as parsed, is one of ours, of whatever version or installation."""
+    command = value.get("command") if isinstance(value, dict) else None
+    return isinstance(command, str) and "RESTANTE_EVENT=" in command and "/restante-hook" in command

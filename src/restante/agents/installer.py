@@ -1,0 +1,174 @@
+"""Teaching agent programs about a worktree's mailbox, by files they read; and unteaching them.
+
+Everything is worked out first, from bytes to bytes, and refused as a whole where a file is not what it
+should be. Nothing is remembered beside the files: what was there before can be told from what is there.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from restante.agents import claude, codex
+from restante.agents.files import apply_changes
+from restante.agents.ground import AGENTS, MAILBOX, Ground
+from restante.agents.guidance import IGNORE_ALL, README, block_lines, command_name, guidance_files, is_our_readme
+from restante.agents.json_edit import put_hooks, take_out_hooks
+from restante.agents.managed_block import GUIDANCE, IGNORES, find_block, put_block
+from restante.agents.original import original_hook_files
+from restante.domain.errors import RestanteError, Unreadable, UsageError
+from restante.ports import FileChange, Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from restante.ports import Check
+
+_BOM = b"\xef\xbb\xbf"
+_RULES = (b"/.codex-mailbox/", b"/.codex/hooks.json", b"/.claude/settings.local.json")
+
+
+class FileInstaller:
+    """Teaches Codex and Claude Code about one worktree's mailbox. A ``ports.Installer``.
+
+    Args:
+        worktree: The worktree's top level, as the person names it.
+        bin_dir: Directory of the guard script and the interpreter.
+        env: The environment; HOME, CODEX_HOME, PATH and SHELL are looked at, and only when needed.
+        etc: Directory of what an administrator prescribes.
+        timeout: Seconds that ``checks`` gives another program to answer.
+    """
+
+    def __init__(
+        self, worktree: str, bin_dir: str, env: Mapping[str, str], *, etc: str = "/etc", timeout: float = 10.0
+    ) -> None:
+        self._ground = Ground(os.path.abspath(worktree), bin_dir, dict(env), etc, timeout)
+
+    def plan_install(self, agents: Sequence[str]) -> Plan:
+        """Return what installing changes. An empty plan means that all is there.
+
+        Raises:
+            UsageError: An agent program is unknown, or none is named.
+            BadText: The installation's directory has a name that cannot stand in a settings file.
+            Unreadable: A file is not what it should be; it is named with the line.
+            Unsafe: A file, or a directory on the way to it, is a symbolic link.
+        """
+        unknown = [name for name in agents if name not in AGENTS]
+        if unknown or not agents:
+            raise UsageError(
+                f"unknown agent program {unknown[0]!r}" if unknown else "no agent program is named",
+                remedy=f"name some of: {', '.join(AGENTS)}",
+            )
+        hooks = [change for name in AGENTS if name in agents for change in self._hooks(name)]
+        changes = [*self._ignore_rules(hooks), *self._mailbox(), *self._guidance(agents), *hooks]
+        changes = [change for change in changes if change.before != change.after]
+        return Plan(tuple(changes), tuple(self._notes(agents)))
+
+    def plan_uninstall(self) -> Plan:
+        """Return what removing everything of ours changes; mail stays where it is. Raises as ``plan_install``."""
+        from restante.agents.removing import plan_removal
+
+        return plan_removal(self._ground)
+
+    def apply(self, plan: Plan) -> None:
+        """Make all changes or none.
+
+        Raises:
+            Conflict: A file changed since the plan was made.
+            StorageFailed: A file cannot be written; all are as before.
+        """
+        places = self._ground.places
+        apply_changes(plan.changes, keep={places.root, places.hooks_root, places.common or places.root})
+
+    def plan_trust(self) -> Plan:
+        """Return the changes to the person's Codex configuration that make our hooks run.
+
+        Raises:
+            NothingThere: No hook of ours is installed for Codex.
+            UsageError: The environment does not say where the configuration is.
+            Unreadable: The configuration, or the hooks file, is not what it should be.
+        """
+        from restante.agents.trust import plan_trust
+
+        return plan_trust(self._ground)
+
+    def checks(self) -> list[Check]:
+        """Look at what is installed; runs the agent programs for their versions, and the guard once."""
+        from restante.agents.checks import look
+
+        return look(self._ground)
+
+    def _hooks(self, agent: str) -> list[FileChange]:
+        ground, changes = self._ground, []
+        for path in ground.hook_files(agent):
+            data = ground.read(path)
+            if agent == codex.NAME and data is not None and data.startswith(_BOM):
+                raise Unreadable(
+                    f"{path}:1: a byte order mark, which makes Codex reject the whole file",
+                    remedy="save it without one; nothing was changed",
+                )
+            only = codex.ROOT_KEYS if agent == codex.NAME else None
+            after = put_hooks(data, ground.wanted(agent, ground.entries(path)), path, only=only)
+            changes.append(FileChange(path, data, after, f"hooks for {agent}"))
+        return changes
+
+    def _ignore_rules(self, hooks: Sequence[FileChange]) -> list[FileChange]:
+        """Return the change to git's own list of ignored files.
+
+        A hook file that holds more than our hooks is not listed: it is the person's, who may want to commit it.
+        """
+        ground = self._ground
+        if ground.places.common is None:
+            return []
+        data = ground.read_exclude()
+        block = None if data is None else find_block(data, IGNORES, ground.exclude)
+        rules = {_RULES[0], *(block.lines[1:-1] if block else ())}
+        for change in hooks:
+            if change.after is not None and take_out_hooks(change.after, change.path) is None:
+                rules |= {rule for rule in _RULES if change.path.endswith(rule.decode())}
+        after = put_block(data, tuple(rule for rule in _RULES if rule in rules), IGNORES, ground.exclude)
+        return [FileChange(ground.exclude, data, after, "ignore rules")]
+
+    def _mailbox(self) -> list[FileChange]:
+        changes = []
+        for name in (".gitignore", os.path.join(".restante", ".gitignore"), "README.md"):
+            path = os.path.join(self._ground.root, MAILBOX, name)
+            data = self._ground.read(path)
+            if name == "README.md":
+                after = README if data is None or is_our_readme(data) else data
+            else:
+                after = IGNORE_ALL if data is None else data
+            changes.append(FileChange(path, data, after, "the mailbox"))
+        return changes
+
+    def _guidance(self, agents: Sequence[str]) -> list[FileChange]:
+        lines = block_lines(command_name(self._ground.bin_dir, self._ground.env))
+        changes = []
+        for path in guidance_files(self._ground.root, agents):
+            data = self._ground.read(path)
+            changes.append(FileChange(path, data, put_block(data, lines, GUIDANCE, path), "guidance for the agent"))
+        return changes
+
+    def _notes(self, agents: Sequence[str]) -> list[str]:
+        ground = self._ground
+        notes = [
+            f"{path} holds the hook of the original mailbox program; it stays, and holding up Stop is left to it"
+            for path in original_hook_files(ground.root, ground.env)
+        ]
+        if codex.NAME in agents:
+            if ground.places.borrows_hooks:
+                notes.append(f"Codex reads the hooks of this linked worktree from {ground.hook_files(codex.NAME)[0]}")
+            if not self._is_trusted():
+                notes.append(
+                    "Codex skips hooks in silence until you have trusted them: answer when it asks, "
+                    "or run restante install --trust"
+                )
+        if claude.NAME in agents and (path := claude.switched_off_by(ground.root, ground.env, ground.etc)):
+            notes.append(f"{path} keeps Claude Code from running hooks")
+        return notes
+
+    def _is_trusted(self) -> bool:
+        try:
+            return not self.plan_trust().changes
+        except RestanteError:
+            return False

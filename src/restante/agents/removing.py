@@ -1,0 +1,88 @@
+"""What uninstalling changes: every file as it was before, and mail left where it is."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from restante.agents import claude, codex
+from restante.agents.gitplaces import other_worktrees
+from restante.agents.ground import MAILBOX
+from restante.agents.guidance import IGNORE_ALL, is_our_readme
+from restante.agents.json_edit import take_out_hooks
+from restante.agents.managed_block import GUIDANCE, IGNORES, take_out_block
+from restante.ports import FileChange, Plan
+
+if TYPE_CHECKING:
+    from restante.agents.ground import Ground
+
+
+def plan_removal(ground: Ground) -> Plan:
+    """Return what removing everything of ours changes.
+
+    What all worktrees of a repository share, ignore rules and Codex's hooks, stays while another of them uses it.
+
+    Raises:
+        Unreadable: A file is not what it should be; it is named with the line.
+        Unsafe: A file, or a directory on the way to it, is a symbolic link.
+    """
+    users = [other for other in other_worktrees(ground.places) if _is_installed(other)]
+    notes: list[str] = []
+    shared, *own = ground.hook_files(codex.NAME)
+    changes = [_hooks(ground, path) for path in [claude.hooks_file(ground.root), *own]]
+    codex_change = _hooks(ground, shared)
+    if users and codex_change.before != codex_change.after:
+        notes.append(f"{shared} stays as it is: Codex reads it for {', '.join(users)} too")
+    else:
+        changes.append(codex_change)
+    changes += [_guidance(ground, name) for name in ("AGENTS.md", "CLAUDE.md")]
+    changes += _mailbox(ground, notes)
+    if ground.places.common is not None and not users:
+        data = ground.read_exclude()
+        after = None if data is None else take_out_block(data, IGNORES, ground.exclude)
+        changes.append(FileChange(ground.exclude, data, after, "ignore rules taken out"))
+    return Plan(tuple(change for change in changes if change.before != change.after), tuple(notes))
+
+
+def _hooks(ground: Ground, path: str) -> FileChange:
+    data = ground.read(path)
+    return FileChange(path, data, None if data is None else take_out_hooks(data, path), "hooks taken out")
+
+
+def _guidance(ground: Ground, name: str) -> FileChange:
+    path = os.path.join(ground.root, name)
+    # Never through a link: the file it leads to has a name of its own here, or is none of ours.
+    data = None if os.path.islink(path) else ground.read(path)
+    after = None if data is None else take_out_block(data, GUIDANCE, path)
+    return FileChange(path, data, after, "guidance taken out")
+
+
+def _mailbox(ground: Ground, notes: list[str]) -> list[FileChange]:
+    box = os.path.join(ground.root, MAILBOX)
+    readme, ignored = os.path.join(box, "README.md"), os.path.join(box, ".gitignore")
+    inner = os.path.join(box, ".restante", ".gitignore")
+    data = {path: ground.read(path) for path in (readme, ignored, inner)}
+    there = data[readme]
+    gone = [readme] if there is not None and is_our_readme(there) else []
+    left = set(_listed(box)) - {".gitignore", ".restante"} - {os.path.basename(path) for path in gone}
+    if left or set(_listed(os.path.dirname(inner))) - {".gitignore"}:
+        # The ignore files stay too: without them, git would take the mail for files of the project.
+        notes.append(f"mail stays in {box}; delete that directory when it is no longer wanted")
+    else:
+        gone += [path for path in (ignored, inner) if data[path] == IGNORE_ALL]
+    return [FileChange(path, data[path], None, "the mailbox") for path in gone]
+
+
+def _is_installed(root: str) -> bool:
+    try:
+        with open(os.path.join(root, MAILBOX, "README.md"), "rb") as file:
+            return is_our_readme(file.read(4096))
+    except OSError:
+        return False
+
+
+def _listed(directory: str) -> list[str]:
+    try:
+        return os.listdir(directory)
+    except OSError:
+        return []
