@@ -143,14 +143,18 @@ def text_from(words: tuple[str, ...], file: str | None, *, limit: int) -> str:
 
 
 def _edited() -> str:
-    import sys
-
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not _at_terminal():
         raise UsageError("no text", remedy="give it as an argument, - for standard input, or --file")
     if not (os.environ.get("VISUAL") or os.environ.get("EDITOR")):
         raise UsageError("no text, and no EDITOR is set", remedy="give the text as an argument, or set EDITOR")
     text: str | None = click.edit(require_save=True)
     return (text or "").removesuffix("\n")
+
+
+def _at_terminal() -> bool:
+    import sys
+
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _decoded(data: bytes, source: str) -> str:

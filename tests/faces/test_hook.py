@@ -1,0 +1,192 @@
+"""The checkpoint's entry: the programs' hook contract, and whatever else may stand on standard input."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from restante import Draft, open_office
+from restante.faces.hook import answer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def worktree(tmp_path: Path) -> Path:
+    """An empty repository."""
+    place = tmp_path / "repo"
+    (place / ".git").mkdir(parents=True)
+    (place / "deep" / "er").mkdir(parents=True)
+    return place
+
+
+def _send(worktree: Path, text: str = "Leave auth alone.") -> str:
+    return open_office(str(worktree), environment={}).send(Draft(text)).posted.message.id
+
+
+def _status(worktree: Path, message: str) -> Any:
+    return open_office(str(worktree), environment={}).case(message).entry.standing
+
+
+def _ask(worktree: Path, event: str, *, agent: str = "codex", now: str = "", **payload: object) -> Any:
+    payload = {"session_id": "s1", "cwd": str(worktree), "hook_event_name": event, **payload}
+    environment = {"RESTANTE_WORKTREE": str(worktree)} | ({"RESTANTE_NOW": now} if now else {})
+    output = answer(agent, event, json.dumps(payload).encode(), environment)
+    return json.loads(output) if output else None
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "PostToolUse"])
+def test_mail_is_added_to_the_context_in_the_form_both_programs_take(worktree: Path, event: str) -> None:
+    _send(worktree)
+    output = _ask(worktree, event)
+    assert list(output) == ["hookSpecificOutput"]
+    assert list(output["hookSpecificOutput"]) == ["hookEventName", "additionalContext"]
+    assert output["hookSpecificOutput"]["hookEventName"] == event
+    assert "~~~\nLeave auth alone.\n~~~" in output["hookSpecificOutput"]["additionalContext"]
+
+
+def test_an_end_is_held_with_a_reason_and_nothing_else(worktree: Path) -> None:
+    _send(worktree)
+    output = _ask(worktree, "Stop", stop_hook_active=False)
+    assert list(output) == ["decision", "reason"]
+    assert output["decision"] == "block"
+    assert "Leave auth alone." in output["reason"]
+    for _ in range(3):
+        assert _ask(worktree, "Stop", stop_hook_active=True) is None
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"])
+def test_without_mail_there_is_no_output(worktree: Path, event: str) -> None:
+    assert _ask(worktree, event) is None
+
+
+def test_a_subagents_checkpoint_is_none_and_leaves_the_mail_to_the_main_loop(worktree: Path) -> None:
+    message = _send(worktree)
+    assert _ask(worktree, "PostToolUse", agent_id="a1", agent_type="x") is None
+    assert _ask(worktree, "PostToolUse", agent_id="unknown") is None
+    assert _ask(worktree, "SubagentStop", agent_id="a1") is None
+    standing = _status(worktree, message)
+    assert (standing.status, standing.noticed_at) == ("unseen", None)
+    assert _ask(worktree, "PostToolUse") is not None
+
+
+@pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact", "fork", "teleport"])
+def test_a_session_start_from_whatever_source_shows_what_waits(worktree: Path, source: str) -> None:
+    _send(worktree)
+    _ask(worktree, "PostToolUse")
+    assert _ask(worktree, "SessionStart", source=source) is not None
+
+
+def test_a_new_session_id_without_a_session_start_is_served(worktree: Path) -> None:
+    _send(worktree)
+    assert _ask(worktree, "UserPromptSubmit", session_id="s1") is not None
+    assert _ask(worktree, "UserPromptSubmit", session_id="s2") is not None
+    assert _ask(worktree, "SessionEnd", session_id="s1", reason="clear") is None
+    assert _ask(worktree, "UserPromptSubmit", session_id="s2") is None
+
+
+def test_a_run_nested_in_another_session_gets_nothing_and_leaves_nothing(worktree: Path) -> None:
+    message = _send(worktree)
+    before = sorted(path for path in (worktree / ".codex-mailbox").rglob("*") if path.name != "index.json")
+    for event in ("SessionStart", "PostToolUse", "Stop", "SessionEnd"):
+        payload = json.dumps({"session_id": "b", "hook_event_name": event}).encode()
+        for variable in ("CODEX_THREAD_ID", "CLAUDE_CODE_SESSION_ID"):
+            assert answer("claude", event, payload, {"RESTANTE_WORKTREE": str(worktree), variable: "a"}) == b""
+    assert sorted(path for path in (worktree / ".codex-mailbox").rglob("*") if path.name != "index.json") == before
+    assert _status(worktree, message).noticed_at is None
+
+
+_HOSTILE = [
+    b"",
+    b"null",
+    b"[]",
+    b"3",
+    b'"x"',
+    b"{",
+    b"\xff\xfe",
+    b"[" * 100_000,
+    b'{"session_id": null}',
+    b'{"session_id": ""}',
+    b'{"session_id": 3}',
+    b'{"session_id": ["x"]}',
+    b'{"session_id": "s", "agent_id": {}, "stop_hook_active": "yes", "cwd": 7}',
+    b'{"session_id": "../../../../etc/passwd"}',
+    b'{"session_id": "\\u0000\\ud800"}',
+    b'{"session_id": "' + b"x" * 100_000 + b'"}',
+]
+
+
+@pytest.mark.parametrize("data", _HOSTILE, ids=range(len(_HOSTILE)))
+@pytest.mark.parametrize("event", ["PostToolUse", "Stop", "SessionEnd", "Nonsense"])
+def test_hostile_input_never_fails_the_turn(worktree: Path, data: bytes, event: str) -> None:
+    _send(worktree)
+    result = subprocess.run(
+        [sys.executable, "-I", "-c", "from restante.faces.hook import main; main()", "codex", event],
+        input=data,
+        env={"RESTANTE_WORKTREE": str(worktree)},
+        capture_output=True,
+        timeout=30,
+    )
+    assert result.returncode == 0
+    assert not result.stdout or isinstance(json.loads(result.stdout), dict)
+    assert sorted(path.name for path in worktree.parent.iterdir()) == ["repo"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@given(
+    value=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda below: st.lists(below) | st.dictionaries(st.text(), below),
+    )
+)
+def test_no_json_makes_it_raise(worktree: Path, value: object) -> None:
+    for event in ("PostToolUse", "Stop"):
+        answer("codex", event, json.dumps(value).encode(), {"RESTANTE_WORKTREE": str(worktree)})
+
+
+def test_only_one_of_eight_parallel_checkpoints_shows_the_message(worktree: Path) -> None:
+    message = _send(worktree)
+    payload = json.dumps({"session_id": "s1", "hook_event_name": "PostToolUse"}).encode()
+    environment = {"RESTANTE_WORKTREE": str(worktree)}
+    command = [sys.executable, "-I", "-c", "from restante.faces.hook import main; main()", "codex", "PostToolUse"]
+    processes = [
+        subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(8)
+    ]
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write(payload)
+        process.stdin.close()
+    outputs = []
+    for process in processes:
+        assert process.stdout is not None
+        outputs.append(process.stdout.read())
+        process.stdout.close()
+        assert process.wait(30) == 0
+    assert sum(1 for output in outputs if output) == 1
+    standing = _status(worktree, message)
+    assert standing.noticed_at is not None
+    assert standing.status == "unseen"
+
+
+def test_after_a_while_an_unanswered_message_comes_once_more_and_then_the_end_is_held_once(worktree: Path) -> None:
+    message = _send(worktree)
+    assert _ask(worktree, "PostToolUse", now="2126-01-01T00:00:00Z") is not None
+    assert _ask(worktree, "PostToolUse", now="2126-01-01T00:09:59Z") is None
+    again = _ask(worktree, "PostToolUse", now="2126-01-01T00:10:01Z")
+    assert "shown before, not acknowledged" in again["hookSpecificOutput"]["additionalContext"]
+    assert message in _ask(worktree, "Stop", now="2126-01-01T00:10:02Z")["reason"]
+    assert _ask(worktree, "Stop", now="2126-01-01T00:10:03Z", stop_hook_active=True) is None
+
+
+def test_the_working_directory_of_the_hook_does_not_matter(worktree: Path) -> None:
+    _send(worktree)
+    assert _ask(worktree, "PostToolUse", cwd=str(worktree / "deep" / "er")) is not None
+    assert os.listdir(worktree / "deep" / "er") == []
