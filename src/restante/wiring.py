@@ -62,7 +62,7 @@ def other_program_holds(root: str) -> bool:
     """Tell whether the original mailbox program's hooks are installed in a worktree."""
     from restante.agents.original import original_hook_present
 
-    return original_hook_present(root, os.environ)
+    return original_hook_present(root, dict(os.environ))
 
 
 class WorktreeParts:
@@ -79,9 +79,9 @@ class WorktreeParts:
     @cached_property
     def command(self) -> str:
         """How an agent calls this installation: the bare name where PATH finds it, else the whole path."""
-        from restante.agents.guidance import command_for
+        from restante.agents.guidance import command_name
 
-        return command_for(self._bin, self._environment)
+        return command_name(self._bin, self._environment)
 
     @property
     def _bin(self) -> str:
@@ -146,14 +146,14 @@ class WorktreeParts:
         """The files that the agent programs read."""
         from restante.agents.installer import FileInstaller
 
-        return FileInstaller(self._worktree, self._bin, self._environment)
+        return FileInstaller(self._worktree.root, self._bin, self._environment)
 
     @cached_property
     def threads(self) -> CodexThreads:
         """The Codex program's App Server, read-only."""
         from restante.agents.codex_threads import CodexThreads
 
-        return CodexThreads(self._environment)
+        return CodexThreads(environ=self._environment)
 
     def mailbox_checks(self) -> list[Check]:
         """Look at the mailbox's files."""

@@ -57,9 +57,9 @@ def collect(
     if not entries:
         bell.hush()
         return None
-    now = clock.now()
     with notebook.page(session) as shown:
-        delivery = _choose(_urgent_first(entries), shown, checkpoint, manner, now)
+        # The time is taken while the page is ours, so that times on a page only grow unless the clock was set back.
+        delivery = _choose(_urgent_first(entries), shown, checkpoint, manner, clock.now())
     if delivery:
         # The page is saved: losing the delivery over a mark would hide the message for a while.
         with suppress(StorageFailed, Busy):
