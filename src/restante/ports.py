@@ -295,12 +295,16 @@ class Finding:
         title: What it is, in words.
         line: Where, from 1.
         excerpt: The line, with anything secret replaced.
+        at: Where in the text it begins, in characters.
+        hidden: Which parts of the text no output may show because of it.
     """
 
     code: str
     title: str
     line: int
     excerpt: str
+    at: int = 0
+    hidden: tuple[tuple[int, int], ...] = ()
 
 
 class Scanner(Protocol):
