@@ -1,0 +1,316 @@
+"""The floorboard of the file rooms: writes that a crash cannot halve, opens that follow no link, locks.
+
+Whatever these functions do is either done and durable, or not done and told as an error of ``domain.errors``.
+Nothing here follows a symbolic link in the last part of a path; who wants to allow one resolves it first.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import stat
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from restante.domain.errors import Busy, RestanteError, StorageFailed, Unsafe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILE_MODE = 0o600
+DIRECTORY_MODE = 0o700
+CUT = b" (cut)"
+
+# O_NONBLOCK: opening a FIFO that someone put in a file's place must not hang.
+_ALWAYS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_REMEDIES = {
+    errno.ENOSPC: "free some space on that disk",
+    errno.EDQUOT: "free some of your quota on that disk",
+    errno.EFBIG: "raise the limit on file sizes, or shorten the file",
+    errno.EROFS: "that disk is read-only for this process; work from where it can be written",
+    errno.EACCES: "give yourself permission to that path, or work from where you have it",
+    errno.EPERM: "give yourself permission to that path, or work from where you have it",
+    errno.EBUSY: "the file is a mount point of its own and cannot be replaced; mount its directory instead",
+}
+
+
+def failure(path: str, error: OSError) -> RestanteError:
+    """Return our error for one of the operating system's, naming the path."""
+    if error.errno == errno.ELOOP:
+        return Unsafe(f"{path} is a symbolic link", remedy="put the real file or directory there")
+    reason = error.strerror or str(error)
+    return StorageFailed(f"{path}: {reason}", remedy=_REMEDIES.get(error.errno or 0, ""))
+
+
+@contextmanager
+def translated(path: str) -> Iterator[None]:
+    """Turn any ``OSError`` of the block into our error about the path."""
+    try:
+        yield
+    except OSError as error:
+        raise failure(path, error) from error
+
+
+def open_file(path: str, flags: int) -> int:
+    """Open a regular file without following a link; what is created gets mode 0600.
+
+    Raises:
+        OSError: As ``os.open``; ``ELOOP`` for a symbolic link.
+        StorageFailed: Something else than a regular file is there.
+    """
+    fd = os.open(path, flags | _ALWAYS, FILE_MODE)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise StorageFailed(f"{path} is not a regular file", remedy="move it out of the way")
+    return fd
+
+
+def read_at(fd: int, size: int, offset: int) -> bytes:
+    """Read ``size`` bytes from an offset; fewer only at the end of the file."""
+    parts: list[bytes] = []
+    while size > 0 and (part := os.pread(fd, size, offset)):
+        parts.append(part)
+        size -= len(part)
+        offset += len(part)
+    return b"".join(parts) if len(parts) != 1 else parts[0]
+
+
+def read_file(path: str, *, most: int | None = None) -> bytes | None:
+    """Return the bytes of a file, ``None`` where there is none.
+
+    Args:
+        path: The file.
+        most: Read no more than so many bytes.
+
+    Raises:
+        Unsafe: It is a symbolic link.
+        StorageFailed: It cannot be read.
+    """
+    with translated(path):
+        try:
+            fd = open_file(path, os.O_RDONLY)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        try:
+            size = os.fstat(fd).st_size
+            return read_at(fd, size if most is None else min(size, most), 0)
+        finally:
+            os.close(fd)
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write everything; a short write goes on, so that the system names the reason if it cannot.
+
+    Raises:
+        OSError: As ``os.write``; a part may have been written.
+    """
+    written = os.write(fd, data)
+    while written < len(data):
+        written += os.write(fd, data[written:])
+
+
+def sync_directory(path: str) -> None:
+    """Make the names in a directory durable.
+
+    Raises:
+        OSError: As ``os.fsync``; filesystems that cannot sync a directory are passed over.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(fd)
+
+
+def make_directory(path: str) -> bool:
+    """Make a directory with mode 0700, durably; return whether it was made now.
+
+    Raises:
+        StorageFailed: It cannot be made, or something else is there.
+        Unsafe: A symbolic link is there.
+    """
+    with translated(path):
+        try:
+            os.mkdir(path, DIRECTORY_MODE)
+        except FileExistsError:
+            mode = os.lstat(path).st_mode
+            if stat.S_ISLNK(mode):
+                raise Unsafe(f"{path} is a symbolic link", remedy="put the real directory there") from None
+            if not stat.S_ISDIR(mode):
+                raise StorageFailed(f"{path} is not a directory", remedy="move it out of the way") from None
+            return False
+        sync_directory(os.path.dirname(path))
+    return True
+
+
+def replace(path: str, data: bytes, *, durable: bool = True) -> None:
+    """Put new content in a file's place in one step: readers see all of the old or all of the new.
+
+    An existing file's permissions are kept; a new file gets mode 0600.
+
+    Args:
+        path: The file.
+        data: Its new content.
+        durable: Whether it must survive power loss; not needed for what can be made again.
+
+    Raises:
+        StorageFailed: The file is as it was before.
+        Unsafe: A symbolic link is there.
+    """
+    with translated(path), _temporary(path) as (fd, temporary):
+        with suppress(FileNotFoundError):
+            mode = os.lstat(path).st_mode
+            if stat.S_ISLNK(mode):
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+            os.fchmod(fd, stat.S_IMODE(mode))
+        write_all(fd, data)
+        if durable:
+            os.fsync(fd)
+        os.rename(temporary, path)
+        if durable:
+            sync_directory(os.path.dirname(path))
+
+
+def create(path: str, data: bytes, *, durable: bool = True) -> bool:
+    """Make a file that must not exist yet, whole or not at all; return whether it was made now.
+
+    Raises:
+        StorageFailed: It could not be made.
+    """
+    with translated(path):
+        if os.path.lexists(path):
+            return False
+        with _temporary(path) as (fd, temporary):
+            write_all(fd, data)
+            if durable:
+                os.fsync(fd)
+            try:
+                os.link(temporary, path)
+            except FileExistsError:
+                return False
+            except OSError as error:
+                # Filesystems without hard links: a rename is not exclusive, but what it could replace is as new.
+                if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK):
+                    raise
+                os.rename(temporary, path)
+            if durable:
+                sync_directory(os.path.dirname(path))
+    return True
+
+
+@contextmanager
+def _temporary(path: str) -> Iterator[tuple[int, str]]:
+    """Open a file of a fresh name beside ``path``; on leaving, nothing of that name is left."""
+    temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    fd = open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        yield fd, temporary
+    finally:
+        os.close(fd)
+        with suppress(OSError):
+            os.unlink(temporary)
+
+
+def append_line(path: str, data: bytes, *, durable: bool) -> None:
+    """Add whole lines to a file of lines with one write; needs no lock among writers that do the same.
+
+    A torn line that a killed writer left is ended first, and marked with ``CUT`` so that no reader takes it for whole.
+
+    Raises:
+        StorageFailed: Nothing a reader takes for whole was written.
+    """
+    with translated(path):
+        fd = open_file(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+        try:
+            size = os.fstat(fd).st_size
+            torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
+            write_all(fd, CUT + b"\n" + data if torn else data)
+            if durable:
+                os.fsync(fd)
+                if size == 0:
+                    sync_directory(os.path.dirname(path))
+        finally:
+            os.close(fd)
+
+
+def remove(path: str) -> None:
+    """Remove a file; removing what is gone changes nothing.
+
+    Raises:
+        StorageFailed: It is there and cannot be removed.
+    """
+    with translated(path), suppress(FileNotFoundError, NotADirectoryError):
+        os.unlink(path)
+
+
+@contextmanager
+def flocked(path: str, wait: float) -> Iterator[bool]:
+    """Hold the kernel's lock on a file, which is made where it is missing.
+
+    The kernel queues those who wait and frees the lock of a process that was killed. Yields whether there is a
+    lock at all: some network filesystems have none.
+
+    Args:
+        path: The file; its content means nothing.
+        wait: Most seconds to wait.
+
+    Raises:
+        Busy: Another process held it for longer than that.
+        StorageFailed: The file cannot be made.
+    """
+    with translated(path):
+        fd, is_locked = _take(path, wait)
+    try:
+        yield is_locked
+    finally:
+        os.close(fd)
+
+
+def _take(path: str, wait: float) -> tuple[int, bool]:
+    """Return an open file with the lock, and whether the filesystem has locks."""
+    while True:
+        fd = open_file(path, os.O_RDWR | os.O_CREAT)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _queue_up(fd, path, wait)
+        except OSError as error:
+            if error.errno in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+                return fd, False
+            os.close(fd)
+            raise
+        # Whoever held it may have removed the file meanwhile; a lock on a file without a name excludes nobody.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(fd), os.lstat(path)):
+                return fd, True
+        os.close(fd)
+
+
+def _queue_up(fd: int, path: str, wait: float) -> None:
+    """Wait for the lock in the kernel's queue, in a thread because that call cannot be given a time."""
+    import threading
+
+    guard = threading.Lock()
+    taken = threading.Event()
+    given_up = False
+
+    def block() -> None:
+        with suppress(OSError):
+            fcntl.flock(fd, fcntl.LOCK_EX)
+        with guard:
+            taken.set()
+            if given_up:
+                os.close(fd)
+
+    threading.Thread(target=block, daemon=True).start()
+    if taken.wait(max(wait, 0)):
+        return
+    with guard:
+        if taken.is_set():
+            return
+        given_up = True
+    raise Busy(f"{path} was held by another process for {wait:g} s", remedy="try again")

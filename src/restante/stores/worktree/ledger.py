@@ -1,0 +1,191 @@
+"""The files of a mailbox, read into a ``Book``.
+
+A look at what is pending begins from ``index`` and costs what is pending and new; everything else reads all.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from restante.ports import Fault
+from restante.stores.worktree.blocks import receipt_of
+from restante.stores.worktree.book import Book
+from restante.stores.worktree.grammar import Kind, scan
+from restante.stores.worktree.layout import INBOX, MARKS, OUTBOX, RECEIPTS
+from restante.stores.worktree.marks import scan_marks
+from restante.stores.worktree.numbers import archived_numbers
+from restante.stores.worktree.record import SETTLING_SECONDS, unsettled_size, was_cut
+from restante.stores.worktree.stream import Stream
+
+if TYPE_CHECKING:
+    from restante.domain.receipt import Receipt
+    from restante.stores.worktree.book import Picks
+    from restante.stores.worktree.grammar import Block, Scan
+    from restante.stores.worktree.layout import Layout
+    from restante.stores.worktree.marks import MarkLine
+
+# What stands for a second block with the id of an earlier one.
+_DOUBLE = "double"
+
+
+class _Stale(Exception):
+    """What was picked by the index does not stand for the whole any more."""
+
+
+class Ledger:
+    """What the files say.
+
+    Args:
+        layout: The mailbox's files.
+        address: Its address, for the messages.
+
+    Attributes:
+        book: The messages, and what was said of them.
+        inbox: INBOX.md, block by block.
+        receipts: RECEIPTS.md.
+        replies: OUTBOX.md.
+        marks: What was noticed and seen.
+        spoken: For each block of RECEIPTS.md that is held, its receipt.
+        placed: For each block of INBOX.md that is held, the id of its message; something else where it is none.
+        unfinished: The last block of INBOX.md, when it is not all there.
+    """
+
+    def __init__(self, layout: Layout, address: str) -> None:
+        self._layout = layout
+        self._head = b""
+        self.book = Book(address)
+        self.inbox = self._stream(INBOX, Kind.MESSAGE)
+        self.receipts = self._stream(RECEIPTS, Kind.RECEIPT)
+        self.replies = self._stream(OUTBOX, Kind.REPLY)
+        self.marks: Stream[MarkLine] = Stream(lambda: layout.own(MARKS), scan_marks)
+        self._clear()
+
+    def _stream(self, name: str, kind: Kind) -> Stream[Block]:
+        def read(data: bytes, offset: int, line: int) -> Scan:
+            found = scan(data, source=name, kind=kind, offset=offset, line=line)
+            if kind is Kind.MESSAGE and offset == 0:
+                self._head = data[: found.blocks[0].start] if found.blocks else data
+            return found
+
+        return Stream(lambda: self._layout.shared(name), read, lambda inode: unsettled_size(self._layout, name, inode))
+
+    def _clear(self) -> None:
+        self.book.clear()
+        self.spoken: list[Receipt] = []
+        self.placed: list[str] = []
+        self.unfinished: Block | None = None
+        self._marked: list[MarkLine] = []
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether messages that are not pending were left out."""
+        return self.inbox.is_sparse
+
+    def read_all(self) -> None:
+        """Bring everything up to date."""
+        if self.inbox.is_sparse or self.receipts.is_sparse or self.marks.is_sparse:
+            self.start_over()
+        self.read_new()
+        self.replies.refresh()
+
+    def read_new(self) -> None:
+        """Bring up to date what is held; nothing is added that was left out."""
+        try:
+            self._refresh()
+        except _Stale:
+            self.start_over()
+            self._refresh()
+
+    def begin_with(self, picks: Picks) -> None:
+        """Begin from what the index picked; the streams hold the picked things already, and all that came after."""
+        self._clear()
+        self._hear(0)
+        self._notice(0)
+        count = len(picks.numbers)
+        self.placed = [block.id for block in self.inbox.items[:count]]
+        self.book.begin_with(self.inbox.items[:count], picks)
+        try:
+            self._place(count)
+        except _Stale:
+            self.start_over()
+            self._refresh()
+
+    def start_over(self) -> None:
+        """Forget everything; the next look reads all."""
+        for stream in (self.inbox, self.receipts, self.marks):
+            stream.reset()
+        self._clear()
+
+    def _refresh(self) -> None:
+        # In this order: whatever speaks of a message was written after it, so the message is found as well.
+        for stream, take in (
+            (self.receipts, self._hear),
+            (self.marks, self._notice),
+            (self.inbox, self._place),
+        ):
+            was_sparse = stream.is_sparse
+            first = stream.refresh()
+            if was_sparse and not stream.is_sparse:
+                raise _Stale
+            if first is not None:
+                take(first)
+
+    def _hear(self, first: int) -> None:
+        """Take over receipts from a place on."""
+        while len(self.spoken) > first:
+            self.book.unhear(self.spoken.pop())
+        for block in self.receipts.items[first:]:
+            self.spoken.append(receipt_of(block))
+            self.book.hear(self.spoken[-1])
+
+    def _notice(self, first: int) -> None:
+        """Take over marks from a place on."""
+        while len(self._marked) > first:
+            self.book.unnotice(self._marked.pop())
+        for line in self.marks.items[first:]:
+            self._marked.append(line)
+            self.book.notice(line)
+
+    def _place(self, first: int) -> None:
+        """Take over messages from a place on."""
+        if first == 0 and not self.is_sparse:
+            self.placed.clear()
+            self.book.clear_messages(archived_numbers(self._head))
+        while len(self.placed) > first:
+            gone = self.placed.pop()
+            if gone and gone != _DOUBLE:
+                self.book.unplace(gone)
+        self.unfinished = None
+        items = self.inbox.items
+        for place in range(first, len(items)):
+            self.placed.append(self._place_one(items[place], is_last=place == len(items) - 1))
+
+    def _place_one(self, block: Block, *, is_last: bool) -> str:
+        if not block.complete and self._is_cut(block, is_last=is_last):
+            return ""
+        if block.id in self.book.slots:
+            return _DOUBLE
+        if self.book.is_doubtful(block):
+            raise _Stale
+        self.book.place(block)
+        return block.id
+
+    def _is_cut(self, block: Block, *, is_last: bool) -> bool:
+        """Tell whether a block is a part of what its writer meant; one that a person shortened later is not."""
+        if is_last:
+            self.unfinished = block
+        return is_last or "body_bytes" not in block.fields or was_cut(self._layout, INBOX, block.id)
+
+    def faults(self) -> list[Fault]:
+        """Return what could not be read, file by file."""
+        found = [*self.inbox.faults]
+        for block, name in zip(self.inbox.items, self.placed, strict=True):
+            if name == _DOUBLE:
+                found.append(Fault(INBOX, block.line, f"a second block with the id {block.id}; the first one counts"))
+        block_, anchor = self.unfinished, self.inbox.anchor
+        # A writer of this moment will have finished the next time somebody looks.
+        if block_ and anchor and time.time() - anchor.mtime_ns / 1e9 > SETTLING_SECONDS:
+            size = f"{len(block_.body.encode())} of {block_.fields.get('body_bytes', 'unknown')} bytes"
+            found.append(Fault(INBOX, block_.line, f"{block_.id} is cut short: {size}"))
+        return [*found, *self.receipts.faults, *self.replies.faults, *self.marks.faults]

@@ -1,0 +1,96 @@
+"""Which numbers archived messages have, kept in one comment line at the head of INBOX.md.
+
+    <!-- restante archived: 1-41,43 -->
+
+A message's number is its place in the mailbox and never changes. Those that stay in INBOX.md have, in the order of
+the file, the numbers that are not archived; so the file alone tells them all, and a look at it needs no archive.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+_COMMENT = re.compile(rb"\n?^<!-- restante archived: ([0-9,-]*) -->\r?\n", re.MULTILINE)
+_RANGE = re.compile(r"([1-9][0-9]{0,11})(?:-([1-9][0-9]{0,11}))?")
+
+
+class Numbers:
+    """A set of numbers, small also when it holds many that follow each other.
+
+    Args:
+        ranges: First and last number of each stretch, in order, none touching the next.
+    """
+
+    __slots__ = ("ranges",)
+
+    def __init__(self, ranges: Iterable[tuple[int, int]] = ()) -> None:
+        self.ranges = list(ranges)
+
+    @classmethod
+    def of(cls, numbers: Iterable[int]) -> Numbers:
+        """Build a set from any numbers."""
+        ranges: list[tuple[int, int]] = []
+        for number in sorted(set(numbers)):
+            if ranges and number == ranges[-1][1] + 1:
+                ranges[-1] = (ranges[-1][0], number)
+            else:
+                ranges.append((number, number))
+        return cls(ranges)
+
+    @classmethod
+    def parse(cls, text: str, separator: str = ",") -> Numbers | None:
+        """Read what ``str`` writes; ``None`` when it is not that."""
+        ranges: list[tuple[int, int]] = []
+        for word in text.split(separator) if text else ():
+            match = _RANGE.fullmatch(word)
+            first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+            if not match or last < first or (ranges and first <= ranges[-1][1] + 1):
+                return None
+            ranges.append((first, last))
+        return cls(ranges)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, separator: str = ",") -> str:
+        """Write the set as text."""
+        return separator.join(str(first) if first == last else f"{first}-{last}" for first, last in self.ranges)
+
+    def __contains__(self, number: int) -> bool:
+        return any(first <= number <= last for first, last in self.ranges)
+
+    def __iter__(self) -> Iterator[int]:
+        for first, last in self.ranges:
+            yield from range(first, last + 1)
+
+    def next_free(self, after: int) -> int:
+        """Return the first number behind ``after`` that is not in the set."""
+        number = after + 1
+        for first, last in self.ranges:
+            if first <= number <= last:
+                number = last + 1
+        return number
+
+    @property
+    def newest(self) -> int:
+        """The greatest number; 0 when there is none."""
+        return self.ranges[-1][1] if self.ranges else 0
+
+
+def archived_numbers(head: bytes) -> Numbers:
+    """Read the comment in the head of INBOX.md; an empty set where there is none that makes sense."""
+    match = _COMMENT.search(head)
+    found = Numbers.parse(match[1].decode()) if match else None
+    return found or Numbers()
+
+
+def with_archived(head: bytes, numbers: Numbers) -> bytes:
+    """Return the head of INBOX.md with the comment for these numbers."""
+    bare = _COMMENT.sub(b"", head)
+    if not bare.endswith(b"\n"):
+        bare += b"\n"
+    return bare + f"\n<!-- restante archived: {numbers} -->\n".encode()

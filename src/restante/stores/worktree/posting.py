@@ -1,0 +1,140 @@
+"""The human side: leaving a message in INBOX.md and taking it back."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from restante.domain.errors import BadText, Conflict, MailboxFull, RestanteError
+from restante.domain.lifecycle import Event, step
+from restante.domain.limits import check_text
+from restante.domain.message import Message, Sender
+from restante.ports import Posted
+from restante.stores.files import append_line, create, make_directory, read_file
+from restante.stores.worktree.blocks import message_of
+from restante.stores.worktree.desk import to_ms
+from restante.stores.worktree.fields import write_value
+from restante.stores.worktree.grammar import Kind, scan
+from restante.stores.worktree.layout import INBOX, RECEIPTS, STATE
+from restante.stores.worktree.lock import locked
+from restante.stores.worktree.record import note_cut
+from restante.stores.worktree.render import HEADERS, cancel, render_message
+from restante.stores.worktree.words import moment_text
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from restante.domain.lifecycle import Standing
+    from restante.domain.message import Draft
+    from restante.stores.worktree.desk import Desk
+    from restante.stores.worktree.layout import Layout
+
+
+def post(desk: Desk, draft: Draft) -> Posted:
+    """Store a message; see ``ports.Mailbox.post``."""
+    size = check_text(draft.body, desk.limits)
+    for word in (draft.subject, draft.type, draft.sender.name, draft.conversation, draft.parent, draft.client_id):
+        check_text(word, desk.limits, what="a line of the message's head")
+    with locked(desk.layout, INBOX) as held:
+        desk.look()
+        if draft.client_id and (earlier := _posted_as(desk, draft.client_id)):
+            if earlier.body != draft.body:
+                raise Conflict(
+                    f"client id {draft.client_id!r} was used for another text ({earlier.id})",
+                    remedy="use a new client id for a new text",
+                )
+            return Posted(earlier, duplicate=True)
+        _check_room(desk, size)
+        message, data = _write(desk, draft)
+        if desk.ledger.unfinished:
+            note_cut(desk.layout, desk.ledger.unfinished.id)
+        held.append(data, header=HEADERS[INBOX])
+        desk.ring()
+        desk.look()
+        desk.save_index()
+    with suppress(RestanteError):
+        _leave_trace(desk.layout, message)
+    return Posted(message)
+
+
+def withdraw(desk: Desk, message_id: str) -> Standing:
+    """Take a message back; see ``ports.Mailbox.withdraw``."""
+    desk.known(message_id)
+    # Both locks: an acknowledgement of this moment is either seen here, or sees that the message was taken back.
+    with locked(desk.layout, INBOX, long=True) as held, locked(desk.layout, RECEIPTS, long=True):
+        desk.look(everything=True)
+        letter = desk.known(message_id)
+        now = desk.now()
+        standing = desk.judge(letter, now).standing
+        step(standing.status, Event.WITHDRAW)
+        if letter.is_withdrawn:
+            return standing
+        block = desk.book.slots[message_id].block
+        data = read_file(held.path) or b""
+        taken_back = cancel(data[block.start : block.end], now)
+        desk.rewrite(held, data, data[: block.start] + taken_back + data[block.end :])
+        return desk.judge(desk.known(message_id), now).standing
+
+
+def _posted_as(desk: Desk, client_id: str) -> Message | None:
+    """Return the message that was posted under a client id."""
+    written = f"\nclient_id: {write_value(client_id)}".encode()
+    if written in (read_file(desk.layout.shared(INBOX)) or b""):
+        desk.look(everything=True)
+        for slot in desk.book.slots.values():
+            if slot.block.fields.get("client_id") == client_id:
+                return desk.book.message(slot)
+    letter = desk.shelf.find_client(client_id)
+    return letter.message if letter else None
+
+
+def _check_room(desk: Desk, size: int) -> None:
+    most, most_bytes = desk.limits.pending_messages, desk.limits.pending_bytes
+    if most is None and most_bytes is None:
+        return
+    pending = desk.book.pending(desk.clock.now())
+    held = sum(len(entry.message.body.encode()) for entry in pending)
+    if (most is not None and len(pending) >= most) or (most_bytes is not None and held + size > most_bytes):
+        raise MailboxFull(
+            f"{desk.address} holds {len(pending)} pending messages ({held:,} bytes), which is all it may",
+            remedy="wait until some are acknowledged, or withdraw one",
+        )
+
+
+def _write(desk: Desk, draft: Draft) -> tuple[Message, bytes]:
+    """Return the message and the bytes to append, which were read back and say the same."""
+    now = desk.now()
+    message = Message(
+        id=desk.ids.new("msg", now),
+        number=desk.book.archived.next_free(desk.book.last),
+        mailbox=desk.address,
+        created=now,
+        **{name: getattr(draft, name) for name in draft.__slots__},
+    )
+    # Whether a sender was proven is not a thing that a file which anyone can write could say.
+    message = replace(message, expires=message.expires and to_ms(message.expires), sender=Sender(message.sender.name))
+    data = render_message(message)
+    blocks = scan(b"\n" + data, source=INBOX, kind=Kind.MESSAGE).blocks
+    whole = len(blocks) == 1 and blocks[0].complete
+    if not whole or message_of(blocks[0], number=message.number, mailbox=message.mailbox).message != message:
+        raise BadText(
+            "the message would not come back from the mailbox file as it is", remedy="change its subject or its text"
+        )
+    return message, data
+
+
+def _leave_trace(layout: Layout, message: Message) -> None:
+    """Remember outside of the mailbox that a message was posted, and make the file that the original program wants."""
+    state = layout.shared(STATE)
+    if not os.path.lexists(state):
+        create(state, _default_state(message.created))
+    if layout.trace:
+        make_directory(os.path.dirname(layout.trace))
+        append_line(layout.trace, f"{message.id} {moment_text(message.created)}\n".encode(), durable=False)
+
+
+def _default_state(at: datetime) -> bytes:
+    lines = ('"version": 1', '"mode": "mailbox-only"', f'"updatedAt": "{moment_text(at)}"', '"automations": []')
+    return ("{\n  " + ",\n  ".join(lines) + "\n}\n").encode()

@@ -1,0 +1,236 @@
+"""Reading a file that mostly grows at its end: only the new bytes are read and understood.
+
+A stream remembers what was in a file and where its last thing began. When the file is still the same one, and
+the bytes before that place are the same, reading goes on from there. Anything odd (another file, a shorter one, a
+change without growth, other bytes) makes it read everything anew, so what it says never depends on luck.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from restante.domain.errors import StorageFailed
+from restante.stores.files import open_file, read_at, translated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from restante.ports import Fault
+
+# How many bytes before the place of going on must be as they were.
+CHECK_BYTES = 256
+
+
+class Spanned(Protocol):
+    """Anything that stands at some place of a file."""
+
+    @property
+    def start(self) -> int:
+        """Offset of its first byte."""
+
+    @property
+    def end(self) -> int:
+        """Offset after its last byte."""
+
+    @property
+    def line(self) -> int:
+        """The line it begins at, from 1."""
+
+
+Item = TypeVar("Item", bound=Spanned)
+Item_co = TypeVar("Item_co", bound=Spanned, covariant=True)
+
+
+class Part(Protocol[Item_co]):
+    """What was found in a stretch of a file; ``grammar.Scan`` is one."""
+
+    @property
+    def blocks(self) -> Sequence[Item_co]:
+        """The things, in order."""
+
+    @property
+    def faults(self) -> Sequence[Fault]:
+        """What could not be understood."""
+
+    @property
+    def resume(self) -> int:
+        """Offset to go on from: things that begin there or later will be found again, as they are then."""
+
+    @property
+    def resume_line(self) -> int:
+        """The line of that offset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """Where reading goes on, and how to tell that the file is still the one that was read.
+
+    Attributes:
+        device: Of the file.
+        inode: Of the file.
+        size: Bytes that were read.
+        mtime_ns: When the file was last changed before it was read.
+        resume: Offset to go on from.
+        line: The line of that offset.
+        check: The up to 256 bytes before that offset.
+    """
+
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+    resume: int
+    line: int
+    check: bytes
+
+    def fits(self, status: os.stat_result) -> bool:
+        """Tell whether a file can be the one that was read, grown or unchanged."""
+        if (status.st_dev, status.st_ino) != (self.device, self.inode):
+            return False
+        return status.st_size > self.size or (status.st_size, status.st_mtime_ns) == (self.size, self.mtime_ns)
+
+
+class Stream(Generic[Item]):
+    """The things of one file.
+
+    Args:
+        path: Returns where it is.
+        scan: Finds things in bytes that begin at an offset and a line.
+        settled: Returns, for an inode, how much of the file is settled; ``None`` for all of it.
+
+    Attributes:
+        items: What is in the file; of a sparse stream only what was picked before, and everything since.
+        faults: What could not be understood; complete only when not sparse.
+        is_sparse: Whether things were left out.
+        anchor: Where reading goes on; ``None`` while there is no file.
+        bytes_read: How many bytes were read so far, for those who measure.
+    """
+
+    def __init__(
+        self,
+        path: Callable[[], str],
+        scan: Callable[[bytes, int, int], Part[Item]],
+        settled: Callable[[int], int | None] = lambda _: None,
+    ) -> None:
+        self._path = path
+        self._scan = scan
+        self._settled = settled
+        self.bytes_read = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.items: list[Item] = []
+        self.faults: list[Fault] = []
+        self.is_sparse = False
+        self.anchor: Anchor | None = None
+
+    def refresh(self) -> int | None:
+        """Read what is new; return from which place of ``items`` on they are new, ``None`` when nothing is.
+
+        Raises:
+            StorageFailed: The file cannot be read.
+            Unsafe: It is a symbolic link that leads out of the worktree.
+        """
+        path = self._path()
+        try:
+            status = os.lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return self._vanished()
+        except OSError as error:
+            raise StorageFailed(f"{path}: {error.strerror}", remedy="make it readable") from error
+        if self.anchor and (status.st_size == self.anchor.size) and self.anchor.fits(status):
+            return None
+        with translated(path):
+            try:
+                fd = open_file(path, os.O_RDONLY)
+            except (FileNotFoundError, NotADirectoryError):
+                return self._vanished()
+            try:
+                return self._read(fd)
+            finally:
+                os.close(fd)
+
+    def pick(self, anchor: Anchor, spans: Sequence[tuple[int, int, int]]) -> bool:
+        """Begin with chosen things, told by (start, end, line), and what is new since; return whether that held.
+
+        If it does not, everything was read.
+        """
+        self.reset()
+        path = self._path()
+        with translated(path):
+            try:
+                fd = open_file(path, os.O_RDONLY)
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+            try:
+                self.anchor, self.is_sparse = anchor, True
+                self._read(fd)
+                if self.is_sparse and not self._pick(fd, spans):
+                    self.reset()
+                    self._read(fd)
+            finally:
+                os.close(fd)
+        return self.is_sparse
+
+    def _pick(self, fd: int, spans: Sequence[tuple[int, int, int]]) -> bool:
+        picked: list[Item] = []
+        for start, end, line in spans:
+            found = self._scan(self._read_at(fd, end - start, start), start, line).blocks
+            if len(found) != 1 or (found[0].start, found[0].end) != (start, end):
+                return False
+            picked.append(found[0])
+        self.items[:0] = picked
+        return True
+
+    def _read(self, fd: int) -> int:
+        status = os.fstat(fd)
+        anchor = self.anchor
+        size = status.st_size
+        # An append of this moment may be visible in part; it is read when it is done.
+        settled = self._settled(status.st_ino)
+        if settled is not None and settled < size:
+            size = settled
+        if anchor and anchor.fits(status) and anchor.resume <= size:
+            skip = len(anchor.check)
+            data = self._read_at(fd, size - anchor.resume + skip, anchor.resume - skip)
+            if data[:skip] == anchor.check:
+                return self._take(data, status, anchor.resume, anchor.line, skip)
+        self.reset()
+        return self._take(self._read_at(fd, size, 0), status, 0, 1, 0)
+
+    def _take(self, data: bytes, status: os.stat_result, resume: int, line: int, skip: int) -> int:
+        """Understand bytes read from ``resume - skip`` on and replace what was known of them."""
+        part = self._scan(data[skip:], resume, line)
+        while self.items and self.items[-1].start >= resume:
+            self.items.pop()
+        while self.faults and self.faults[-1].line >= line:
+            self.faults.pop()
+        first = len(self.items)
+        self.items.extend(part.blocks)
+        self.faults.extend(part.faults)
+        base = resume - skip
+        begin = max(part.resume - CHECK_BYTES, base)
+        self.anchor = Anchor(
+            status.st_dev,
+            status.st_ino,
+            base + len(data),
+            status.st_mtime_ns,
+            part.resume,
+            part.resume_line,
+            data[begin - base : part.resume - base],
+        )
+        return first
+
+    def _vanished(self) -> int | None:
+        if self.anchor is None and not self.items:
+            return None
+        self.reset()
+        return 0
+
+    def _read_at(self, fd: int, size: int, offset: int) -> bytes:
+        data = read_at(fd, size, offset)
+        self.bytes_read += len(data)
+        return data
