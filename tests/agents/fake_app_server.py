@@ -10,6 +10,7 @@
     deaf_after: Stop reading for ever after so many lines.
     close_stdin_after: Close the standard input, and live on, after so many lines; ``first process`` only.
     stubborn: Ignore SIGTERM and the end of the standard input.
+    stray: Leave behind a process that escapes from the group and holds the output open; its id goes to this file.
 """
 
 from __future__ import annotations
@@ -45,6 +46,15 @@ def forever() -> None:
         time.sleep(3600)
 
 
+def leave_a_stray(note: str) -> None:
+    stray = os.fork()
+    if not stray:
+        os.setsid()
+        forever()
+    with open(note, "w", encoding="ascii") as file:
+        file.write(str(stray))
+
+
 def reply(script: dict[str, Any], given: dict[str, int], request: dict[str, Any]) -> None:
     method, number = request["method"], request["id"]
     flood(sys.stderr, script.get("stderr_flood", 0))
@@ -78,6 +88,8 @@ def main() -> None:
             sys.exit(1)
         if script.get("stubborn"):
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if script.get("stray"):
+            leave_a_stray(script["stray"])
         given: dict[str, int] = {}
         for count, line in enumerate(sys.stdin, 1):
             log.write(line)
@@ -91,8 +103,8 @@ def main() -> None:
                 os.close(0)
                 say(json.dumps({"method": "stdin/closed"}))
                 forever()
-    if script.get("stubborn"):
-        forever()
+        if script.get("stubborn"):
+            forever()
 
 
 if __name__ == "__main__":

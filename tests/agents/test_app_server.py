@@ -382,6 +382,23 @@ def test_a_launcher_and_the_program_behind_it_end_together(
     fake.wait_for_end(PATIENCE)
 
 
+@pytest.mark.slow
+def test_a_process_that_escaped_and_holds_the_output_open_does_not_hold_up_closing(
+    fake_codex: Callable[..., FakeCodex], tmp_path: Path
+) -> None:
+    note = tmp_path / "stray"
+    fake = fake_codex(stray=str(note))
+    server = AppServer(fake.program, timeout=PATIENCE)
+    server.result("thread/list", {})
+    closing = threading.Thread(target=server.close)
+    closing.start()
+    try:
+        closing.join(PATIENCE)
+        assert not closing.is_alive()
+    finally:
+        os.kill(int(note.read_text()), signal.SIGKILL)
+
+
 @pytest.mark.parametrize("content", [None, "", "not a program"])
 def test_what_cannot_be_started_is_nothing_there(tmp_path: Path, content: str | None) -> None:
     program = tmp_path / "codex"

@@ -277,7 +277,10 @@ def test_the_modules_are_not_loaded_by_a_start_of_the_program() -> None:
 @given(st.lists(st.binary(max_size=12), max_size=12), st.integers(min_value=0, max_value=20))
 def test_lines_are_cut_alike_however_the_bytes_arrive(chunks: list[bytes], limit: int) -> None:
     lines = Lines(limit)
-    cut = [line for chunk in chunks for line in lines.feed(chunk)]
+    cut: list[bytes] = []
+    for chunk in chunks:
+        cut += lines.feed(chunk)
+        assert sum(map(len, lines._parts)) <= limit, "more is held than a line may have"
     whole = b"".join(chunks).split(b"\n")[:-1]
     assert cut == [line for line in whole if len(line) <= limit]
     assert lines.dropped == len([line for line in whole if len(line) > limit])
