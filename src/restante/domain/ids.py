@@ -8,13 +8,13 @@ it, so that an id says the same thing wherever it is met.
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import NoSuchMessage, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
 
 KINDS = ("msg", "reply", "receipt", "auto")
 
@@ -22,11 +22,18 @@ _CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 # Both cases are read: the published examples of the format are upper-case, its programs write lower-case.
 _FORM = re.compile(r"(?:msg|reply|receipt|auto)_[0-9]{8}T[0-9]{6}_[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}")
 _LEAST_FRAGMENT = 6
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 def is_well_formed(text: str, kind: str | None = None) -> bool:
     """Tell whether a text is an id, of the given kind where one is named."""
     return _FORM.fullmatch(text) is not None and (kind is None or text.startswith(kind + "_"))
+
+
+def milliseconds(at: datetime) -> int:
+    """Return the whole milliseconds since 1970; in integers, since a binary fraction loses one now and then."""
+    return (at - _EPOCH) // _MILLISECOND
 
 
 def compose(kind: str, at: datetime, randomness: int) -> str:
@@ -37,7 +44,7 @@ def compose(kind: str, at: datetime, randomness: int) -> str:
         at: An aware UTC instant; the second and the millisecond of it are in the id.
         randomness: 80 bits.
     """
-    value = (int(at.timestamp() * 1000) << 80) | randomness
+    value = (milliseconds(at) << 80) | randomness
     ulid = "".join(_CROCKFORD[(value >> shift) & 31] for shift in range(125, -1, -5))
     return f"{kind}_{at:%Y%m%dT%H%M%S}_{ulid}"
 

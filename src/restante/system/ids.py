@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
 
-from restante.domain.ids import compose
-
-if TYPE_CHECKING:
-    from datetime import datetime
+from restante.domain.ids import compose, milliseconds
 
 
 class MonotonicIds:
@@ -17,17 +14,17 @@ class MonotonicIds:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._last_ms = -1
+        self._last = datetime.min.replace(tzinfo=UTC)
         self._randomness = 0
 
     def new(self, kind: str, at: datetime) -> str:
         """Return a fresh id of the kind."""
         with self._lock:
-            ms = int(at.timestamp() * 1000)
-            if ms == self._last_ms:
-                self._randomness += 1
-            else:
+            if milliseconds(at) > milliseconds(self._last):
                 # The top bit stays clear, so that counting up within the millisecond cannot overflow.
                 self._randomness = int.from_bytes(os.urandom(10)) >> 1
-                self._last_ms = ms
-            return compose(kind, at, self._randomness)
+                self._last = at
+            else:
+                # The same millisecond, or a clock that was set back: counting on keeps the order.
+                self._randomness += 1
+            return compose(kind, self._last, self._randomness)
