@@ -58,11 +58,11 @@ def open_checkpoint(root: str, caller: Caller, environment: Mapping[str, str]) -
     return Office(parts)
 
 
-def other_program_holds(root: str) -> bool:
-    """Tell whether the original mailbox program's hooks are installed in a worktree."""
+def other_program_holds(root: str, agent: str) -> bool:
+    """Tell whether the original mailbox program's hooks are installed in a worktree for an agent program."""
     from restante.agents.original import original_hook_present
 
-    return original_hook_present(root, dict(os.environ))
+    return original_hook_present(root, dict(os.environ), agent)
 
 
 class WorktreeParts:

@@ -74,10 +74,10 @@ def start(agent: Agent, prompt: str, server: ModelServer, cwd: Path, *options: s
     return Finished(done.returncode, done.stdout, done.stderr, next(sessions, ""))
 
 
-def nested(agent: Agent, prompt: str, server: ModelServer) -> str:
+def nested(agent: Agent, prompt: str, server: ModelServer, **more: str) -> str:
     """Return a shell command that runs an agent program from within another one's tool."""
-    command, more = agent.invocation(prompt, server)
-    settings = [f"{name}={value}" for name, value in more.items()]
+    command, needed = agent.invocation(prompt, server)
+    settings = [f"{name}={value}" for name, value in {**needed, **more}.items()]
     return shlex.join(["env", *settings, *command]) + " </dev/null"
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.e2e.agents import nested
-from tests.e2e.conftest import worktree_of
+from tests.e2e.agents import AGENTS, nested
 from tests.e2e.model_server import Request, Step, run, say
 from tests.e2e.scenes import acknowledge, messages_in, model_of, running, work
 from tests.e2e.worktree import Gate, Worktree, git
@@ -52,26 +51,31 @@ def test_two_worktrees_of_one_repository_never_see_each_others_mail(
     assert (worktree.status(main_id)["status"], side.status(side_id)["status"]) == ("applied", "applied")
 
 
-def test_a_run_nested_in_a_live_session_is_no_addressee(agent: Codex | Claude, worktree: Worktree) -> None:
+@pytest.mark.parametrize("opted_in", [False, True])
+def test_a_run_nested_in_a_live_session_is_no_addressee_unless_it_opts_in(
+    agent: Codex | Claude, worktree: Worktree, opted_in: bool
+) -> None:
     sent: list[str] = []
+    switch = {"RESTANTE_NESTED": "1"} if opted_in else {}
     with model_of(agent, say("A commit message.")) as inner:
 
         def send_and_run_nested(_: Request) -> Step:
             sent.append(worktree.send("for the outer session"))
-            return run(nested(agent, "Write a commit message.", inner))
+            return run(nested(agent, "Write a commit message.", inner, **switch))
 
         with model_of(agent, send_and_run_nested, acknowledge, say("Finished.")) as outer:
             work(agent, outer, worktree.root)
-    assert [messages_in(request) for request in inner.requests] == [[]]
+    assert messages_in(inner.requests[0]) == (sent if opted_in else [])
+    # A run that was shown mail is also held once at its end.
+    assert len(inner.requests) == (2 if opted_in else 1)
     assert [messages_in(request) for request in outer.requests] == [[], sent, sent]
     assert worktree.status(sent[0])["status"] == "applied"
 
 
 def test_beside_the_original_programs_hook_text_comes_once_and_stop_is_held_once(
-    agent: Codex | Claude, tmp_path: Path, gate: Gate
+    agent: Codex | Claude, worktree: Worktree, gate: Gate
 ) -> None:
-    worktree = worktree_of(agent, tmp_path / "repo")
-    install_original(worktree, agent)
+    install_original(worktree, agent.hooks_file)
     worktree.restante("install", "--agent", agent.name)
     with model_of(agent, run(gate.command), say("Finished?"), acknowledge, say("Finished.")) as server:
         with running(agent, server, worktree.root) as run_beside:
@@ -87,16 +91,34 @@ def test_beside_the_original_programs_hook_text_comes_once_and_stop_is_held_once
     assert worktree.status(message_id)["status"] == "applied"
 
 
-def install_original(worktree: Worktree, agent: Codex | Claude) -> None:
-    """Put the stand-in where the original program puts its hook, and its entries before ours."""
+def test_the_original_programs_hook_for_one_agent_program_leaves_the_others_end_to_ours(
+    agent: Codex | Claude, worktree: Worktree
+) -> None:
+    others_file = AGENTS["claude" if agent.name == "codex" else "codex"].hooks_file
+    install_original(worktree, others_file)
+    sent: list[str] = []
+
+    def finish_as_mail_arrives(_: Request) -> Step:
+        sent.append(worktree.send("Wait, one more thing."))
+        return say("Finished, as far as I know.")
+
+    with model_of(agent, finish_as_mail_arrives, acknowledge, say("Now finished.")) as server:
+        work(agent, server, worktree.root)
+    assert len(server.requests) == 3
+    assert worktree.status(sent[0])["status"] == "applied"
+
+
+def install_original(worktree: Worktree, hooks_file: str) -> None:
+    """Put the stand-in where the original program puts its hook, and its entries before any others."""
     script = worktree.root / ".codex" / "hooks" / ORIGINAL
     script.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(Path(__file__).with_name("original_hook.py"), script)
     command = f'python3 "$(git rev-parse --show-toplevel 2>/dev/null || pwd)/.codex/hooks/{ORIGINAL}"'
-    file = worktree.root / agent.hooks_file
-    settings = json.loads(file.read_text())
+    file = worktree.root / hooks_file
+    file.parent.mkdir(exist_ok=True)
+    settings = json.loads(file.read_text()) if file.exists() else {}
     for event, matcher in (("SessionStart", None), ("PostToolUse", "Bash|apply_patch|mcp__.*"), ("Stop", None)):
         entry = {"type": "command", "command": command, "timeout": 10, "statusMessage": "Checking CodexPigeon mailbox"}
         group = {"hooks": [entry]} if matcher is None else {"matcher": matcher, "hooks": [entry]}
-        settings["hooks"].setdefault(event, []).insert(0, group)
+        settings.setdefault("hooks", {}).setdefault(event, []).insert(0, group)
     file.write_text(json.dumps(settings, indent=2))

@@ -10,21 +10,34 @@ from restante.agents.gitplaces import git_places
 _MOST_BYTES = 4_000_000
 
 
-def original_hook_present(root: str, env: dict[str, str]) -> bool:
-    """Tell whether Codex is told to run the original program's hook for a worktree.
+def original_hook_present(root: str, env: dict[str, str], agent: str) -> bool:
+    """Tell whether an agent program is told to run the original program's hook for a worktree.
 
-    Looks into the hook files that Codex reads for it: the worktree's (a linked worktree's are those of
-    the main one) and the person's own. Never raises: what cannot be read holds no hook that would run.
+    The original installs itself for Codex only; for Claude Code a person may have. Looks into the files that
+    the agent program reads: the worktree's (for Codex a linked worktree's are those of the main one) and the
+    person's own. Never raises: what cannot be read holds no hook that would run.
     """
-    return bool(original_hook_files(root, env))
+    return bool(_claude_files(root, env) if agent == "claude" else original_hook_files(root, env))
 
 
 def original_hook_files(root: str, env: dict[str, str]) -> list[str]:
-    """Return the files that hold the original program's hook."""
+    """Return the files in which Codex is told to run the original program's hook."""
     places = [os.path.join(git_places(root).hooks_root, ".codex"), os.path.join(root, ".codex")]
-    home = env.get("CODEX_HOME") or (os.path.join(env["HOME"], ".codex") if env.get("HOME") else "")
+    home = _home(env, "CODEX_HOME", ".codex")
     files = [os.path.join(place, "hooks.json") for place in dict.fromkeys([*places, home]) if place]
     return [path for path in files if _holds_it(path)]
+
+
+def _claude_files(root: str, env: dict[str, str]) -> list[str]:
+    here = os.path.join(root, ".claude")
+    home = _home(env, "CLAUDE_CONFIG_DIR", ".claude")
+    files = [os.path.join(here, "settings.local.json"), os.path.join(here, "settings.json")]
+    files += [os.path.join(home, "settings.json")] if home else []
+    return [path for path in files if _holds_it(path)]
+
+
+def _home(env: dict[str, str], variable: str, directory: str) -> str:
+    return env.get(variable) or (os.path.join(env["HOME"], directory) if env.get("HOME") else "")
 
 
 def _holds_it(path: str) -> bool:

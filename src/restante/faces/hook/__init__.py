@@ -81,7 +81,7 @@ def _deliver(
     office = open_checkpoint(root, caller, environment)
     if office is None:
         return None
-    other_holds = moment == Moment.STOP and other_program_holds(root)
+    other_holds = moment == Moment.STOP and other_program_holds(root, agent)
     return office.checkpoint(Checkpoint(Moment(moment), caller, already_held, other_holds))
 
 
