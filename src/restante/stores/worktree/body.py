@@ -1,0 +1,105 @@
+r"""Bodies: how a text is written so that nothing in it can be taken for structure, and how it comes back exactly.
+
+*Plain*: as it is, where no Markdown parser and no line scanner can find structure in it.
+*Fenced*: between tilde fences longer than any run of tildes in it.
+*Quoted*: fenced, and every line prefixed with ``| ``, where a line of it looks like a block's heading. The
+original program's hook counts such lines wherever they stand, fences or not; and a torn fence would no longer
+hide them.
+"""
+
+from __future__ import annotations
+
+import re
+
+from restante.stores.worktree.fields import CONTROLS
+
+_CONTROLS = re.compile(f"(?![\t\n])[{CONTROLS}]")
+_METADATA = re.compile(r"[\w-]+:")
+_STRUCTURE = re.compile(r"^[^\S\n]*(?:#|```|~~~|<|>|([-=*_])(?:[ \t]*\1)*[ \t]*$)", re.MULTILINE)
+_HEADING = re.compile(r"^[^\S\n]*##[^\S\n]+(?:msg|reply|receipt|auto)_", re.MULTILINE)
+_TILDES = re.compile(r"~{4,}")
+_OPENING = re.compile(rb"(~{4,})text\n")
+_BLOCK_HEADING = re.compile(rb"\n## (?:msg|reply|receipt|auto)_")
+_LEAST_FENCE = 4
+
+
+def write_body(text: str) -> tuple[str, str]:
+    """Return the form of a body (empty for plain) and what stands in the file, up to and with the last line end."""
+    if _is_plain(text):
+        return "", text + "\n"
+    form = "quoted" if _HEADING.search(text) else "fenced"
+    if form == "quoted":
+        text = "| " + text.replace("\n", "\n| ")
+    longest = max((len(run) for run in _TILDES.findall(text)), default=_LEAST_FENCE - 1)
+    fence = "~" * (longest + 1)
+    return form, f"{fence}text\n{text}\n{fence}\n"
+
+
+def _is_plain(text: str) -> bool:
+    return bool(
+        text
+        and text == text.strip()
+        and not _CONTROLS.search(text)
+        and not _METADATA.match(text)
+        and not _STRUCTURE.search(text)
+    )
+
+
+def read_counted(data: bytes, start: int, size: int, form: str) -> tuple[bytes, int] | None:
+    """Take a body by its count.
+
+    Returns:
+        The body and the offset behind it; ``None`` when what stands there is not what was counted.
+    """
+    heading = _BLOCK_HEADING.search(data, max(start - 1, 0), start + size + 1)
+    if not form:
+        end = start + size
+        whole = data[end : end + 1] == b"\n" and data[end + 1 : end + 2] in (b"", b"\n") and not heading
+        return (data[start:end], end + 1) if whole else None
+    opening = _OPENING.match(data, start)
+    if not opening:
+        return None
+    closing = b"\n%b\n" % opening[1]
+    if form == "fenced":
+        end = opening.end() + size
+        if heading or data[end : end + len(closing)] != closing:
+            return None
+        body = data[opening.end() : end]
+        return (body, end + len(closing)) if opening[1] not in body else None
+    return _read_quoted(data, opening.end(), size, closing)
+
+
+def _read_quoted(data: bytes, start: int, size: int, closing: bytes) -> tuple[bytes, int] | None:
+    heading = _BLOCK_HEADING.search(data, start)
+    end = data.find(closing, start, heading.start() + 1 if heading else len(data))
+    if end < 0:
+        return None
+    body = _unquoted(data[start:end])
+    return (body, end + len(closing)) if body is not None and len(body) == size else None
+
+
+def _unquoted(text: bytes) -> bytes | None:
+    lines = text.split(b"\n")
+    return b"\n".join(line[2:] for line in lines) if all(line.startswith(b"| ") for line in lines) else None
+
+
+def read_loose(raw: bytes, size: int, form: str) -> tuple[bytes, bool]:
+    """Take a body whose count does not fit: torn, edited by hand, or its line ends were converted.
+
+    Returns:
+        The body, and whether all of it is there.
+    """
+    opened = re.match(rb"(~{4,})text\r?\n", raw) if form else None
+    if opened:
+        closed = re.compile(rb"\r?\n" + opened[1] + rb"[ \t]*(?:\r?\n|\Z)").search(raw, opened.end() - 1)
+        body = raw[opened.end() : closed.start()] if closed else raw[opened.end() :]
+        if form == "quoted":
+            body = re.sub(rb"(?m)^\| ", b"", body)
+        if not closed:
+            return body, False
+    else:
+        body = raw.strip(b" \t\r\n\v\f")
+    converted = body.replace(b"\r\n", b"\n")
+    if len(converted) == size:
+        return converted, True
+    return body, len(body) >= size

@@ -1,0 +1,163 @@
+"""Where the blocks of a mailbox file begin. The rule is in ``grammar``'s docstring."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from restante.domain.ids import is_well_formed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+BLANKS = b" \t\r\n\v\f"
+
+_MESSAGE_LINES = (b"from: human", b"created_at: .*", b"priority: .*", b"status: .*", b"scope: .*")
+_LINES = {
+    "msg": _MESSAGE_LINES,
+    "receipt": (b"message_id: .*",),
+    "reply": (rb"from: agent(?:\r?\nto: .*)?", b"created_at: .*"),
+}
+_HAZARD = re.compile(rb"```|~~~|<")
+_TO_LINE_END = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+_CLOSING_MARKS = re.compile(rb"(?:^|[ \t])#+[ \t]*$")
+_DRESS = re.compile(rb"(\*{1,3}|_{1,3}|`+)(.+)\1")
+_RULE_AT_END = re.compile(rb"(?:\A|(?<=[\r\n]))(?:-{3,}|\*{3,}|_{3,})\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The heading of a block.
+
+    Attributes:
+        before: Offset where the text before it ends, its separator not counted.
+        start: Offset of the heading line.
+        after: Offset of the line after the heading.
+        id: The id; empty where a heading ends the block before it and begins none.
+    """
+
+    before: int
+    start: int
+    after: int
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    strong: re.Pattern[bytes]
+    heading: re.Pattern[bytes]
+    underlined: re.Pattern[bytes]
+
+
+@cache
+def _patterns(kind: str) -> _Patterns:
+    token = kind.encode()
+    ident = token + rb"_[0-9]{8}T[0-9]{6}_[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}"
+    lines = b"".join(line.replace(b".*", rb"[^\r\n]*") + rb"\r?\n" for line in _LINES[kind])
+    return _Patterns(
+        strong=re.compile(rb"\n---\r?\n\r?\n(## (" + ident + rb")\r?\n)\r?\n" + lines),
+        # The agent's free hand in RECEIPTS.md: there every heading ends the receipt before it.
+        heading=re.compile(rb"##[ \t]+" if kind == "receipt" else rb"##[ \t]+[*_`]*" + token + rb"\\?_"),
+        underlined=re.compile(token + rb"\\?_[^\r\n]*(?:\r\n?|\n) {0,3}-+[ \t]*(?:[\r\n]|\Z)"),
+    )
+
+
+class Starts:
+    """The starts in one stretch of text, found from left to right.
+
+    Args:
+        data: The text.
+        kind: The kind in the ids: ``msg``, ``reply``, ``receipt``.
+        report: Told of headings that look like a block's and are none: offset and text.
+    """
+
+    def __init__(self, data: bytes, kind: str, report: Callable[[int, bytes], None]) -> None:
+        self._data = data
+        self._kind = kind
+        self._report = report
+        self._patterns = _patterns(kind)
+        self._strong: re.Match[bytes] | None = None
+        self._exhausted = False
+
+    def next(self, position: int) -> Start | None:
+        """Find the first start at or behind a position that is outside of any Markdown block."""
+        strong = self._next_strong(position)
+        limit = strong.start() if strong else len(self._data)
+        for start, after, text in self._headings(position, limit):
+            ident = undressed(text)
+            if is_well_formed(ident, self._kind):
+                return Start(self._text_end(position, start), start, after, ident)
+            if self._kind != "receipt" and not ident.startswith(self._kind + "_"):
+                continue
+            if self._data[after - 1 : after] not in (b"\n", b"\r"):
+                break
+            self._report(start, text)
+            before = self._text_end(position, start)
+            if self._kind == "receipt" or self._data[before:start].strip(BLANKS):
+                return Start(before, start, after, "")
+        return Start(strong.start(), strong.start(1), strong.end(1), strong[2].decode()) if strong else None
+
+    def _next_strong(self, position: int) -> re.Match[bytes] | None:
+        if not self._exhausted and (self._strong is None or self._strong.start() < position):
+            self._strong = self._patterns.strong.search(self._data, position)
+            self._exhausted = self._strong is None
+        return self._strong
+
+    def _headings(self, position: int, limit: int) -> Iterator[tuple[int, int, bytes]]:
+        """Yield start, end and text of the headings that may be a block's, as CommonMark sees them."""
+        data = self._data
+        underlined = self._patterns.underlined.search(data, position, limit)
+        hazard: re.Match[bytes] | None = None
+        told = searched = position
+        for found in self._patterns.heading.finditer(data, position, limit):
+            place = found.start()
+            line = place - (len(margin := data[max(position, place - 4) : place]) - len(margin.rstrip(b" ")))
+            if line > position and data[line - 1 : line] not in (b"\n", b"\r"):
+                continue
+            hazard = hazard or _HAZARD.search(data, searched, place)
+            searched = max(position, place - 2)
+            if hazard or line < place or (underlined and underlined.start() < place):
+                break
+            told = line_end(data, place, limit)
+            yield place, told, _atx_text(data[place:told])
+        else:
+            if not underlined:
+                return
+        from restante.stores.worktree.outline import headings
+
+        for heading in headings(data, position, limit):
+            if heading.start >= told and not (heading.underlined and self._is_foreign(heading.text)):
+                yield heading.start, heading.after, heading.text
+
+    def _is_foreign(self, text: bytes) -> bool:
+        return not is_well_formed(undressed(text), self._kind)
+
+    def _text_end(self, floor: int, start: int) -> int:
+        """Return where the text between two offsets ends, without the rule that separates blocks."""
+        text = self._data[floor:start].rstrip(BLANKS)
+        rule = _RULE_AT_END.search(text)
+        if rule:
+            text = text[: rule.start()].rstrip(BLANKS)
+        return line_end(self._data, floor + len(text), start) if text else floor
+
+
+def undressed(text: bytes) -> str:
+    """Return a heading's text without emphasis, backticks and backslashes around an id."""
+    found = _DRESS.fullmatch(text)
+    while found:
+        text = found[2].strip(b" ") if found[1][:1] == b"`" else found[2]
+        found = _DRESS.fullmatch(text)
+    return text.replace(b"\\_", b"_").decode(errors="replace")
+
+
+def line_end(data: bytes, position: int, limit: int) -> int:
+    """Return the offset behind the end of the line that a position is on."""
+    found = _TO_LINE_END.match(data, position, limit)
+    return found.end() if found else limit
+
+
+def _atx_text(line: bytes) -> bytes:
+    text = line.rstrip(b"\r\n")[2:].rstrip(b" \t")
+    return _CLOSING_MARKS.sub(b"", text).strip(b" \t")
