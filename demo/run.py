@@ -69,7 +69,7 @@ def _demonstrate(place: Path) -> None:
     sent: list[str] = []
 
     def leave_guidance() -> None:
-        show(desk.run("send", "--priority", "high", GUIDANCE))
+        show(desk.run("send", "--priority", "high", "-", text=GUIDANCE))
         sent.append(desk.newest_message())
         check("nobody has looked at it yet", "unseen" in desk.run("status", sent[0]))
 
@@ -88,7 +88,7 @@ def _demonstrate(place: Path) -> None:
     step("The person asks what became of it")
     status = desk.run("status", sent[0])
     show(status)
-    check("it was applied", "applied" in status)
+    check("it was applied, and by whose word", f"{sent[0]}: applied\n" in status and "Done as asked" in status)
 
     step("The files, as they are on disk")
     show_file(desk.root / ".codex-mailbox" / "INBOX.md")
@@ -105,14 +105,19 @@ class Desk:
         self.root = root
         self.environment = environment
 
-    def run(self, *arguments: str) -> str:
-        """Run a command of Restante, which must succeed, and return what it printed, with the command before it."""
-        line = f"$ restante {shlex.join(arguments)}\n"
+    def run(self, *arguments: str, text: str = "") -> str:
+        """Run a command of Restante, which must succeed, and return what it printed, with the command before it.
+
+        Args:
+            arguments: The command's name and its arguments.
+            text: What it reads on standard input.
+        """
+        line = f"$ restante {shlex.join(arguments)}" + (f" <<'END'\n{text}\nEND\n" if text else "\n")
         done = subprocess.run(
             [os.path.join(BIN, "restante"), *arguments],
             cwd=self.root,
             env=self.environment,
-            stdin=subprocess.DEVNULL,
+            input=text,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -45,6 +45,16 @@ def test_guidance_sent_while_a_tool_runs_is_in_the_next_request_once_fenced_and_
     assert re.search(r"just now|\d+ s ago", label)
 
 
+def test_tools_that_run_side_by_side_bring_a_message_once(agent: Codex | Claude, worktree: Worktree) -> None:
+    def send_and_run_three_tools(_: Request) -> Step:
+        worktree.send(GUIDANCE)
+        return run("echo one", "echo two", "echo three")
+
+    with model_of(agent, send_and_run_three_tools, acknowledge, say("Finished.")) as server:
+        work(agent, server, worktree.root)
+    assert [request.prompt.count("token-7f3a") for request in server.requests] == [0, 1, 1]
+
+
 def test_the_models_acknowledgement_lands_as_a_receipt_and_status_shows_applied(
     agent: Codex | Claude, worktree: Worktree, gate: Gate
 ) -> None:
