@@ -9,7 +9,9 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import stat
+import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 FILE_MODE = 0o600
 DIRECTORY_MODE = 0o700
 CUT = b" (cut)"
+
+# Far longer than any writer takes between making its temporary file and renaming it.
+_STALE_SECONDS = 3600.0
+_TEMPORARY = re.compile(r"\.[0-9]+\.[0-9a-f]{8}\.tmp")
 
 # O_NONBLOCK: opening a FIFO that someone put in a file's place must not hang.
 _ALWAYS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
@@ -205,6 +211,7 @@ def create(path: str, data: bytes, *, durable: bool = True) -> bool:
 @contextmanager
 def _temporary(path: str) -> Iterator[tuple[int, str]]:
     """Open a file of a fresh name beside ``path``; on leaving, nothing of that name is left."""
+    _sweep(path)
     temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
     fd = open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
@@ -213,6 +220,19 @@ def _temporary(path: str) -> Iterator[tuple[int, str]]:
         os.close(fd)
         with suppress(OSError):
             os.unlink(temporary)
+
+
+def _sweep(path: str) -> None:
+    """Remove what killed writers left beside ``path``: by age, since a process of another container is not to be seen."""
+    directory, name = os.path.split(path)
+    oldest = time.time() - _STALE_SECONDS
+    with suppress(OSError):
+        for other in os.listdir(directory):
+            if other.startswith(name + ".") and _TEMPORARY.fullmatch(other, len(name)):
+                left = os.path.join(directory, other)
+                with suppress(OSError):
+                    if os.lstat(left).st_mtime < oldest:
+                        os.unlink(left)
 
 
 def append_line(path: str, data: bytes, *, durable: bool) -> None:

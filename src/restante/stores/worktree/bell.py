@@ -33,6 +33,7 @@ class FileBell:
 
     def is_ringing(self) -> bool:
         """Whether the next checkpoint would look into the mailbox."""
+        self._mailbox.layout.check()
         inbox = self._time(self._mailbox.layout.shared(INBOX))
         return inbox is not None and inbox != self._time(self._quiet)
 
@@ -42,6 +43,7 @@ class FileBell:
         Where that cannot be written down, the bell rings on: that costs time and no mail.
         """
         layout = self._mailbox.layout
+        layout.check()
         inbox = layout.shared(INBOX)
         before = self._time(inbox)
         if before is None or time.time() - before / 1e9 < REST_SECONDS or before == self._time(self._quiet):

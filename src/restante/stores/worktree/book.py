@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from restante.domain.lifecycle import Marks, Status, standing_of
+from restante.domain.lifecycle import Marks, Standing, Status, standing_of
 from restante.domain.receipt import merge_receipts
 from restante.ports import Entry, Mark
 from restante.stores.worktree.blocks import message_of
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from restante.stores.worktree.blocks import Letter
     from restante.stores.worktree.grammar import Block
     from restante.stores.worktree.marks import MarkLine
+
+
+_UNTOUCHED = Standing(Status.UNSEEN)
+_MARKS = (Mark.NOTICED, Mark.SEEN)
 
 
 @dataclass(slots=True)
@@ -39,10 +43,17 @@ class Slot:
 
 @dataclass(slots=True)
 class Said:
-    """What was recorded of one message beside its text, in the order it was given."""
+    """What was recorded of one message beside its text, in the order it was given.
+
+    Attributes:
+        receipts: What its addressee said.
+        blocks: Where each receipt stands.
+        marks: Where it was noticed and seen.
+    """
 
     receipts: list[Receipt] = field(default_factory=list)
-    marks: dict[Mark, list[datetime]] = field(default_factory=dict)
+    blocks: list[Block] = field(default_factory=list)
+    marks: dict[Mark, list[MarkLine]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +108,8 @@ class Book:
         self._expiring: set[str] = set()
         self._entries: dict[str, Entry] = {}
         self._newest_left_out = ""
+        # For each message, the greatest id up to it.
+        self._newest: list[str] = []
 
     @property
     def last(self) -> int:
@@ -111,6 +124,7 @@ class Book:
         self._last, self.total, self._newest_left_out = picks.last, picks.total, picks.newest
         for block, number in zip(blocks, picks.numbers, strict=True):
             self.slots[block.id] = Slot(block, number)
+            self._newest.append(picks.newest)
             self._reconsider(block.id)
 
     def is_doubtful(self, block: Block) -> bool:
@@ -122,6 +136,7 @@ class Book:
         self._last = self.archived.next_free(self._last)
         self.total += 1
         slot = self.slots[block.id] = Slot(block, self._last)
+        self._newest.append(max(block.id.lower(), self._newest[-1] if self._newest else ""))
         # A later message that we stamped proves that an earlier one's time has come, whatever the clock says now.
         if self._expiring and "body_bytes" in block.fields:
             for other in list(self._expiring):
@@ -133,6 +148,7 @@ class Book:
     def unplace(self, message_id: str) -> None:
         """Take back the last message of INBOX.md: it is read again."""
         gone = self.slots.pop(message_id)
+        self._newest.pop()
         self._close(message_id)
         self.total -= 1
         self._last = self._number_before(gone.number)
@@ -143,19 +159,23 @@ class Book:
             number -= 1
         return number
 
-    def hear(self, receipt: Receipt) -> None:
+    def hear(self, receipt: Receipt, block: Block) -> None:
         """Take over the next receipt."""
-        self._of(receipt.message_id).receipts.append(receipt)
+        said = self._of(receipt.message_id)
+        said.receipts.append(receipt)
+        said.blocks.append(block)
         self._reconsider(receipt.message_id)
 
     def unhear(self, receipt: Receipt) -> None:
         """Take back the last receipt: it is read again."""
-        self._of(receipt.message_id).receipts.pop()
+        said = self._of(receipt.message_id)
+        said.receipts.pop()
+        said.blocks.pop()
         self._reconsider(receipt.message_id)
 
     def notice(self, line: MarkLine) -> None:
         """Take over the next mark."""
-        self._of(line.message_id).marks.setdefault(line.mark, []).append(line.at)
+        self._of(line.message_id).marks.setdefault(line.mark, []).append(line)
         self._reconsider(line.message_id)
 
     def unnotice(self, line: MarkLine) -> None:
@@ -223,8 +243,11 @@ class Book:
     def judge(self, letter: Letter, now: datetime, *, archived: bool = False) -> Entry:
         """Return any letter with its standing; one that was archived without an answer had expired."""
         message = letter.message
+        if message.id not in self._said and not letter.is_withdrawn and message.expires is None:
+            return Entry(message, _UNTOUCHED)
         said = self.said(message.id)
-        noticed, seen = (next(iter(said.marks.get(mark, ())), None) for mark in (Mark.NOTICED, Mark.SEEN))
+        # The first mark of a kind counts.
+        noticed, seen = (lines[0].at if (lines := said.marks.get(mark)) else None for mark in _MARKS)
         is_expired = message.id in self._expired or (archived and message.expires is not None)
         marks = Marks(noticed, seen, letter.withdrawn_at, letter.is_withdrawn, is_expired)
         return Entry(message, standing_of(message, marks, merge_receipts(said.receipts), now))
@@ -239,18 +262,31 @@ class Book:
         found = [self.entry(self.slots[message_id], now) for message_id in list(self._open)]
         return sorted((one for one in found if one.standing.is_pending), key=lambda one: one.message.number)
 
-    def picks(self, resume: int) -> tuple[list[Slot], Picks]:
-        """Return what the index keeps of the messages before an offset: those that may be pending, and the sums."""
-        before = [slot for slot in self.slots.values() if slot.block.start < resume]
-        behind = [slot for slot in self.slots.values() if slot.block.start >= resume]
-        kept = [slot for slot in before if slot.block.id in self._open]
-        last = self._number_before(behind[0].number) if behind else self._last
-        newest = max((slot.block.id.lower() for slot in before), default="")
+    def picks(self, resume: int) -> tuple[list[Slot], list[str], Picks]:
+        """Return what the index keeps of the messages before an offset.
+
+        Returns:
+            Those that may be pending; the ids that things said of are kept for, those behind the offset too; the sums.
+        """
+        behind: list[Slot] = []
+        for slot in reversed(self.slots.values()):
+            if slot.block.start < resume:
+                break
+            behind.append(slot)
+        kept = [slot for slot in (self.slots[one] for one in self._open) if slot.block.start < resume]
+        kept.sort(key=lambda slot: slot.number)
+        before = len(self.slots) - len(behind)
+        newest = self._newest[before - 1] if before else ""
         picks = Picks(
             numbers=[slot.number for slot in kept],
-            last=last,
+            last=self._number_before(behind[-1].number) if behind else self._last,
             total=self.total - len(behind),
             newest=max(newest, self._newest_left_out),
             archived=self.archived,
         )
-        return kept, picks
+        return kept, [slot.block.id for slot in (*kept, *behind)], picks
+
+    @property
+    def open_count(self) -> int:
+        """How many messages may be pending."""
+        return len(self._open)

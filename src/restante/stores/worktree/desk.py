@@ -66,6 +66,7 @@ class Desk:
         Args:
             everything: Not only what may be pending.
         """
+        self.layout.check()
         if everything:
             self._is_open = True
             self.ledger.read_all()

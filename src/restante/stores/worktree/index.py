@@ -32,6 +32,8 @@ _VERSION = 1
 _NAME = "index.json"
 # An index is worth saving when this many bytes would otherwise be read again by every process.
 _WORTH_BYTES = 4096
+_WORTH_BYTES_EACH = 32
+_REPLACED = 1 << 40
 
 Span = tuple[int, int, int]
 Item = TypeVar("Item", bound=Spanned)
@@ -78,24 +80,21 @@ class Index:
         for name, (inode, resume) in places.items():
             known_inode, known = self._saved.get(name, (inode, 0))
             # A file that was replaced makes the whole index void.
-            grown += abs(resume - known) if inode == known_inode else _WORTH_BYTES
-        if grown >= _WORTH_BYTES:
+            grown += abs(resume - known) if inode == known_inode else _REPLACED
+        if grown >= _WORTH_BYTES + _WORTH_BYTES_EACH * self._ledger.book.open_count:
             with suppress(RestanteError):
                 replace(self._layout.own(_NAME), self._write(), durable=False)
                 self._saved = places
 
     def _write(self) -> bytes:
         ledger = self._ledger
-        slots, picks = ledger.book.picks(ledger.inbox.anchor.resume if ledger.inbox.anchor else 0)
-        kept = {slot.block.id for slot in slots}
-        kept.update(
-            name for block, name in zip(ledger.inbox.items, ledger.placed, strict=True) if _is_tail(block, ledger.inbox)
-        )
-        spoken = zip(ledger.receipts.items, ledger.spoken, strict=True)
+        book = ledger.book
+        slots, kept, picks = book.picks(ledger.inbox.anchor.resume if ledger.inbox.anchor else 0)
+        said = [book.said(message_id) for message_id in kept]
         content = {
             "inbox": _describe(ledger.inbox, [slot.block for slot in slots]),
-            "receipts": _describe(ledger.receipts, [block for block, one in spoken if one.message_id in kept]),
-            "marks": _describe(ledger.marks, [line for line in ledger.marks.items if line.message_id in kept]),
+            "receipts": _describe(ledger.receipts, [block for one in said for block in one.blocks]),
+            "marks": _describe(ledger.marks, [line for one in said for lines in one.marks.values() for line in lines]),
             "numbers": picks.numbers,
             "last": picks.last,
             "total": picks.total,
@@ -141,16 +140,12 @@ class Index:
         return picks
 
 
-def _is_tail(item: Spanned, stream: Stream[Any]) -> bool:
-    return stream.anchor is not None and item.start >= stream.anchor.resume
-
-
 def _describe(stream: Stream[Item], items: Iterable[Item]) -> dict[str, object] | None:
     """Return where reading goes on and where the things stand; what is behind that place is read again anyway."""
     anchor = stream.anchor
     if anchor is None:
         return None
-    spans = [(item.start, item.end, item.line) for item in items if item.start < anchor.resume]
+    spans = sorted((item.start, item.end, item.line) for item in items if item.start < anchor.resume)
     return {
         "file": [anchor.device, anchor.inode, anchor.size, anchor.mtime_ns],
         "resume": [anchor.resume, anchor.line],

@@ -19,33 +19,35 @@ MARKS = "marks"
 
 
 class Layout:
-    """The paths of one mailbox. Each is checked anew when asked for: a link put there later is refused as well.
+    """The paths of one mailbox.
 
     Args:
         worktree: The worktree that the mailbox belongs to.
+
+    Attributes:
+        box: The mailbox's directory.
+        private: The directory of what only Restante reads; all but the marks in it can be made again.
     """
 
     def __init__(self, worktree: Worktree) -> None:
         self.worktree = worktree
+        self.box = self.private = ""
+        self.check()
 
-    @property
-    def box(self) -> str:
-        """The mailbox's directory.
+    def check(self) -> None:
+        """Find the directories; whoever begins to read or write does that anew, as a link may be there by now.
 
         Raises:
-            Unsafe: It is a symbolic link that leads out of the worktree.
+            Unsafe: One is a symbolic link that leads out of the worktree.
         """
-        return check_inside(self.worktree.root, os.path.join(self.worktree.root, MAILBOX))
-
-    @property
-    def private(self) -> str:
-        """The directory of what only Restante reads; all but the marks in it can be made again."""
-        return check_inside(self.worktree.root, os.path.join(self.box, ".restante"))
+        root = self.worktree.root
+        self.box = check_inside(root, os.path.join(root, MAILBOX))
+        self.private = check_inside(root, self.box + "/.restante")
 
     @property
     def archive(self) -> str:
         """The directory of archived messages, one Markdown file for each day."""
-        return check_inside(self.worktree.root, os.path.join(self.box, "archive"))
+        return check_inside(self.worktree.root, self.box + "/archive")
 
     @property
     def trace(self) -> str | None:
@@ -59,11 +61,11 @@ class Layout:
         Raises:
             Unsafe: It is a symbolic link that leads out of the worktree.
         """
-        return check_inside(self.worktree.root, os.path.join(self.box, name))
+        return check_inside(self.worktree.root, f"{self.box}/{name}")
 
     def own(self, name: str) -> str:
         """Return the path of one of our own files."""
-        return os.path.join(self.private, name)
+        return f"{self.private}/{name}"
 
     def make(self) -> None:
         """Make the mailbox's directories where they are missing; git never takes anything in them along.
@@ -71,8 +73,9 @@ class Layout:
         Raises:
             StorageFailed: They cannot be made.
         """
+        self.check()
         # An ignore rule that ignores itself: `git stash -u` takes what is untracked and not ignored, rules included.
-        if make_directory(self.box) or not os.path.lexists(os.path.join(self.box, ".gitignore")):
-            create(os.path.join(self.box, ".gitignore"), b"*\n", durable=False)
+        make_directory(self.box)
+        create(self.box + "/.gitignore", b"*\n", durable=False)
         if make_directory(self.private):
-            create(os.path.join(self.private, ".gitignore"), b"*\n", durable=False)
+            create(self.own(".gitignore"), b"*\n", durable=False)

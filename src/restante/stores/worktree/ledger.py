@@ -137,7 +137,7 @@ class Ledger:
             self.book.unhear(self.spoken.pop())
         for block in self.receipts.items[first:]:
             self.spoken.append(receipt_of(block))
-            self.book.hear(self.spoken[-1])
+            self.book.hear(self.spoken[-1], block)
 
     def _notice(self, first: int) -> None:
         """Take over marks from a place on."""

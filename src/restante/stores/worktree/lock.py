@@ -54,6 +54,20 @@ class Held:
         self.inode = os.lstat(self.directory).st_ino
         self._layout = layout
         self._name = name
+        self._spare = layout.own(f"{name}.spare")
+
+    def give_back(self) -> None:
+        """Give the lock back, if it still is ours.
+
+        The directory is moved away, which is as good as removing it and cannot wait for the disk: on some
+        systems removing a directory takes as long as making a write durable. The next append removes it meanwhile.
+        """
+        with suppress(OSError):
+            if self.is_ours():
+                try:
+                    os.rename(self.directory, self._spare)
+                except OSError:
+                    os.rmdir(self.directory)
 
     def is_ours(self) -> bool:
         """Tell whether the lock is still ours, and renew it: one that went stale may have been taken over."""
@@ -94,7 +108,8 @@ class Held:
         try:
             write_record(self._layout, self._name, WriteRecord(os.getpid(), self.inode, status.st_ino, size, data))
             write_all(fd, data)
-            os.fsync(fd)
+            with _removed_meanwhile(self._spare):
+                os.fsync(fd)
         except OSError:
             with suppress(OSError):
                 if size < os.fstat(fd).st_size <= size + len(data):
@@ -137,9 +152,7 @@ def locked(layout: Layout, name: str, *, wait: float = WAIT_SECONDS, long: bool 
             with _renewed(held) if long else nullcontext():
                 yield held
         finally:
-            with suppress(OSError):
-                if held.is_ours():
-                    os.rmdir(held.directory)
+            held.give_back()
 
 
 def _take(directory: str, deadline: float, left_inode: int, *, is_alone: bool, wait: float) -> None:
@@ -181,6 +194,26 @@ def _remove_if_left(directory: str, left_inode: int, *, is_alone: bool) -> bool:
         if os.path.samestat(status, os.lstat(directory)):
             os.rmdir(directory)
     return True
+
+
+@contextmanager
+def _removed_meanwhile(directory: str) -> Iterator[None]:
+    """Remove a directory, if there is one, while the block waits for something else."""
+    if not os.path.lexists(directory):
+        yield
+        return
+    import threading
+
+    def remove() -> None:
+        with suppress(OSError):
+            os.rmdir(directory)
+
+    remover = threading.Thread(target=remove)
+    remover.start()
+    try:
+        yield
+    finally:
+        remover.join()
 
 
 @contextmanager

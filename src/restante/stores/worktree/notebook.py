@@ -56,6 +56,7 @@ class FileNotebook:
             StorageFailed: It cannot be opened or saved; then nothing was changed.
             Busy: Another process kept it open for too long.
         """
+        self._layout.check()
         if not os.path.isdir(self._layout.box):
             yield Shown()
             return
