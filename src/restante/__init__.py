@@ -6,7 +6,8 @@ costs only that part.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+# What type checkers take for true; importing it from ``typing`` would cost more than all else here.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from restante.domain.errors import RestanteError
