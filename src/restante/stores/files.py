@@ -223,7 +223,7 @@ def _temporary(path: str) -> Iterator[tuple[int, str]]:
 
 
 def _sweep(path: str) -> None:
-    """Remove what killed writers left beside ``path``: by age, since a process of another container is not to be seen."""
+    """Remove what killed writers left beside ``path``: by age, since a process of another container cannot be seen."""
     directory, name = os.path.split(path)
     oldest = time.time() - _STALE_SECONDS
     with suppress(OSError):
