@@ -14,6 +14,8 @@ from restante.stores.sql.schema import SCHEMA_VERSION, version_of
 
 # Whoever opens next reads the log once, so it is kept short: 1 MB costs less than 1 ms.
 _CHECKPOINT_PAGES = 250
+# SQLite sleeps 1, 2, 5 and 10 ms within this.
+_PATIENCE_MS = 18
 # How SQLite says that it cannot share memory beside the file, which WAL needs.
 _NO_SHARED_MEMORY = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_CANTOPEN}
 _PRAGMAS = (
@@ -131,6 +133,31 @@ def choose_journal(connection: sqlite3.Connection, path: str, busy_seconds: floa
             f"{path}: commits are not durable in journal mode {answer}",
             remedy="keep the database on a disk of this machine",
         )
+
+
+def begin(connection: sqlite3.Connection, busy_seconds: float) -> None:
+    """Begin to write, alone.
+
+    SQLite asks for the lock less and less often the longer it waits, so that a writer who goes on and on would keep
+    out all others; here everybody asks every few milliseconds.
+
+    Raises:
+        sqlite3.OperationalError: The lock was not free in time, or the file cannot be written.
+    """
+    import time
+
+    end = time.monotonic() + busy_seconds
+    connection.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
+    try:
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if code_of(error) != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                    raise
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {int(busy_seconds * 1000)}")
 
 
 def leave_wal(connection: sqlite3.Connection) -> None:

@@ -75,12 +75,16 @@ SELECT {message} FROM messages WHERE mailbox = :box AND number BETWEEN :low AND 
 
 -- name: receipts_between
 -- The receipts of a range of messages.
-SELECT {receipt} FROM receipts AS r WHERE r.mailbox = :box AND r.number BETWEEN :low AND :high ORDER BY r.change;
+SELECT {receipt} FROM receipts AS r WHERE r.mailbox = :box AND r.number BETWEEN :low AND :high
+ORDER BY r.number, r.change;
 
 -- name: receipts_of_pending
 -- The receipts of the pending ones of a range of messages: bare ones, so there are few.
-SELECT {receipt} FROM messages AS m JOIN receipts AS r ON r.mailbox = m.mailbox AND r.number = m.number
-WHERE m.mailbox = :box AND m.closed = '' AND m.number BETWEEN :low AND :high ORDER BY r.change;
+SELECT {receipt} FROM receipts AS r
+WHERE r.mailbox = :box AND r.number IN (
+    SELECT number FROM messages WHERE mailbox = :box AND closed = '' AND number BETWEEN :low AND :high
+)
+ORDER BY r.number, r.change;
 
 -- name: receipts_told
 -- The receipts of a range of changes.

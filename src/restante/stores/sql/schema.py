@@ -13,7 +13,7 @@ from restante.domain.errors import Unreadable
 from restante.stores.sql.statements import HERE, read_sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 # The letters "Rest".
 APPLICATION_ID = 0x52657374
@@ -59,7 +59,7 @@ def bring_up_to_date(connection: sqlite3.Connection, path: str) -> None:
             _run(connection, read_sql("schema.sql"))
             _stamp(connection, SCHEMA_VERSION)
         else:
-            migrate(connection, version, SCHEMA_VERSION)
+            migrate(connection, version, migrations())
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -67,18 +67,24 @@ def bring_up_to_date(connection: sqlite3.Connection, path: str) -> None:
         raise
 
 
-def migrate(connection: sqlite3.Connection, version: int, to: int) -> None:
-    """Run the migrations that lead from one version to another, within the caller's transaction."""
-    for number, name in migrations():
-        if version < number <= to:
-            _run(connection, read_sql("migrations", name))
+def migrate(connection: sqlite3.Connection, version: int, steps: Iterable[tuple[int, str]]) -> None:
+    """Run the steps beyond a version, in order, within the caller's transaction.
+
+    Args:
+        connection: The database.
+        version: The form it has.
+        steps: The version that each step leads to, and its SQL.
+    """
+    for number, script in steps:
+        if number > version:
+            _run(connection, script)
             _stamp(connection, number)
 
 
 def migrations() -> list[tuple[int, str]]:
-    """Return the numbers and file names of all migrations, in order."""
-    names = os.listdir(os.path.join(HERE, "migrations"))
-    return sorted((int(name.split("_")[0]), name) for name in names if name.endswith(".sql"))
+    """Return the version that each migration leads to, and its SQL, in order."""
+    names = sorted(name for name in os.listdir(os.path.join(HERE, "migrations")) if name.endswith(".sql"))
+    return [(int(name.split("_")[0]), read_sql("migrations", name)) for name in names]
 
 
 def _run(connection: sqlite3.Connection, script: str) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from restante.domain.errors import Busy, Unreadable
 from restante.stores.sql.connection import (
+    begin,
     choose_journal,
     close,
     close_soon,
@@ -132,7 +133,7 @@ class SqliteDatabase:
                 yield None
                 return
             try:
-                connection.execute("BEGIN IMMEDIATE")
+                begin(connection, self._busy_seconds)
                 self._check_version(connection)
                 yield _Run(connection)
                 connection.execute("COMMIT")

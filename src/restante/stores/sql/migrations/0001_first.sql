@@ -44,7 +44,7 @@ CREATE TABLE messages (
 CREATE UNIQUE INDEX messages_of_clients ON messages (mailbox, client_id) WHERE client_id IS NOT NULL;
 
 -- What waits, with all that counting needs: its cost does not grow with history.
-CREATE INDEX messages_pending ON messages (mailbox, number, expires_ms, unseen, created_ms, body_bytes)
+CREATE INDEX messages_pending ON messages (mailbox, number, closed, expires_ms, unseen, created_ms, body_bytes)
     WHERE closed = '';
 
 CREATE INDEX messages_expiring ON messages (mailbox, expires_ms)
@@ -78,7 +78,7 @@ CREATE TABLE receipts (
     FOREIGN KEY (mailbox, number) REFERENCES messages (mailbox, number)
 );
 
-CREATE INDEX receipts_of_message ON receipts (mailbox, number);
+CREATE INDEX receipts_of_message ON receipts (mailbox, number, change);
 
 CREATE TABLE replies (
     mailbox INTEGER NOT NULL,

@@ -1,0 +1,174 @@
+"""The form of the database: reached by migrations, refused where it is not ours, never half made."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+
+from restante.domain.errors import Damaged, Unreadable
+from restante.ports import Counts
+from restante.stores.sql.schema import APPLICATION_ID, SCHEMA_VERSION, migrate, migrations
+from restante.testing import make_draft
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from restante.stores.sql.sqlite import SqliteDatabase, SqliteMailbox
+
+
+def _form(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
+    rows = connection.execute("SELECT type, name, tbl_name, COALESCE(sql, '') FROM sqlite_master ORDER BY type, name")
+    return [(*row[:3], " ".join(re.sub(r"--.*", "", row[3]).split())) for row in rows]
+
+
+def _version(path: str) -> tuple[int, int]:
+    connection = sqlite3.connect(path)
+    answer = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+    connection.close()
+    return answer[0], answer[1]
+
+
+def _make(path: str, *statements: str) -> bytes:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    connection = sqlite3.connect(path)
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _refuses(mailbox: SqliteMailbox, kind: type[Exception], *words: str) -> None:
+    for act in (mailbox.entries, mailbox.counts, mailbox.faults, lambda: mailbox.post(make_draft())):
+        with pytest.raises(kind) as caught:
+            act()
+        text = f"{caught.value} {getattr(caught.value, 'remedy', '')}"
+        assert all(word in text for word in words), text
+
+
+def test_the_schema_is_the_sum_of_the_migrations(mailbox: SqliteMailbox, path: str) -> None:
+    mailbox.post(make_draft())
+    made = sqlite3.connect(path)
+    migrated = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(migrated, 0, migrations())
+    assert _form(made) == _form(migrated)
+    assert len(_form(made)) > 10
+    made.close()
+    migrated.close()
+
+
+def test_a_new_database_says_whose_it_is_and_which_form_it_has(mailbox: SqliteMailbox, path: str) -> None:
+    mailbox.post(make_draft())
+    assert _version(path) == (APPLICATION_ID, SCHEMA_VERSION)
+
+
+def test_migrations_are_numbered_without_a_gap_up_to_the_version() -> None:
+    assert [number for number, _ in migrations()] == list(range(1, SCHEMA_VERSION + 1))
+
+
+def test_only_the_steps_beyond_a_version_are_run() -> None:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection, 0, migrations())
+    steps = [*migrations(), (SCHEMA_VERSION + 1, "-- More; of it.\nALTER TABLE mailboxes ADD COLUMN owner TEXT;\n")]
+    migrate(connection, SCHEMA_VERSION, steps)
+    assert connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION + 1
+    assert connection.execute("SELECT owner FROM mailboxes").fetchall() == []
+    connection.close()
+
+
+def test_a_migration_that_fails_leaves_the_old_form(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "one.db", isolation_level=None)
+    migrate(connection, 0, migrations())
+    before = _form(connection)
+    connection.execute("BEGIN IMMEDIATE")
+    with pytest.raises(sqlite3.OperationalError):
+        migrate(connection, SCHEMA_VERSION, [(SCHEMA_VERSION + 1, "CREATE TABLE extra (a);\nDROP TABLE missing;\n")])
+    connection.execute("ROLLBACK")
+    assert _form(connection) == before
+    assert connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION
+    connection.close()
+
+
+def test_a_newer_database_is_refused_with_both_versions_and_the_mend(mailbox: SqliteMailbox, path: str) -> None:
+    mailbox.post(make_draft())
+    mailbox.close()
+    newer = SCHEMA_VERSION + 6
+    before = _make(path, f"PRAGMA user_version = {newer}")
+    _refuses(mailbox, Unreadable, path, f"version {newer}", f"version {SCHEMA_VERSION}", "upgrade")
+    with open(path, "rb") as file:
+        assert file.read() == before
+
+
+def test_a_database_that_becomes_newer_while_it_is_open_is_refused(mailbox: SqliteMailbox, path: str) -> None:
+    mailbox.post(make_draft())
+    _make(path, f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    _refuses(mailbox, Unreadable, "upgrade")
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ["CREATE TABLE messages (id)"],
+        ["PRAGMA application_id = 77"],
+        ["PRAGMA user_version = 1", "CREATE TABLE messages (id)"],
+    ],
+)
+def test_the_database_of_another_program_is_refused_and_left(
+    mailbox: SqliteMailbox, path: str, statements: list[str]
+) -> None:
+    before = _make(path, *statements)
+    _refuses(mailbox, Unreadable, path, "another program")
+    with open(path, "rb") as file:
+        assert file.read() == before
+    assert os.listdir(os.path.dirname(path)) == ["restante.db"]
+
+
+@pytest.mark.parametrize(
+    "content", [b"hello", b"# Notes\n" * 1000, b"SQLite format 3\0" + b"\xff" * 4080, b"\0" * 4096]
+)
+def test_what_is_no_database_is_damaged_and_left(mailbox: SqliteMailbox, path: str, content: bytes) -> None:
+    os.makedirs(os.path.dirname(path))
+    with open(path, "wb") as file:
+        file.write(content)
+    _refuses(mailbox, Damaged, path, "left as it is")
+    with open(path, "rb") as file:
+        assert file.read() == content
+    assert os.listdir(os.path.dirname(path)) == ["restante.db"]
+
+
+def test_a_fifo_or_a_directory_is_refused_without_waiting(mailbox: SqliteMailbox, path: str) -> None:
+    os.makedirs(path)
+    _refuses(mailbox, Unreadable, path, "not a regular file")
+    os.rmdir(path)
+    os.mkfifo(path)
+    _refuses(mailbox, Unreadable, path, "not a regular file")
+
+
+def test_an_empty_file_is_an_empty_mailbox_that_can_be_used(mailbox: SqliteMailbox, path: str) -> None:
+    os.makedirs(os.path.dirname(path))
+    open(path, "w").close()
+    assert mailbox.counts() == Counts()
+    assert os.path.getsize(path) == 0
+    assert mailbox.post(make_draft()).message.number == 1
+
+
+def test_pages_that_were_overwritten_are_damaged_and_never_nothing(
+    mailbox: SqliteMailbox, path: str, open_database: Callable[..., SqliteDatabase]
+) -> None:
+    for number in range(200):
+        mailbox.post(make_draft(f"{number} " * 200))
+    mailbox.close()
+    _make(path, "PRAGMA wal_checkpoint(TRUNCATE)")
+    with open(path, "r+b") as file:
+        file.seek(4096)
+        file.write(os.urandom(os.path.getsize(path) - 4096))
+    other = open_database().mailbox("team/reviewer")
+    for act in (other.entries, other.counts, lambda: other.post(make_draft())):
+        with pytest.raises(Damaged, match=r"restante\.db"):
+            act()
