@@ -6,43 +6,46 @@ import json
 import os
 import sys
 
-import click
-
 from restante.config import OPTIONS
 from restante.domain import errors
 from restante.domain.lifecycle import ACKNOWLEDGED, PENDING, STEPS
-from restante.faces.cli import cli
+from restante.faces.cli import overview
 from restante.faces.cli.schemas import ERROR, SCHEMAS
+from restante.faces.cli.table import COMMANDS, COMMON, Argument
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NOTE = "<!-- Made by `make docs`; change the code instead. -->\n\n"
 
 
 def cli_reference() -> str:
-    """Return every command's help."""
-    parts = [NOTE, "# Command line\n\n", "```text\n", _help(cli, ["restante"]), "```\n"]
-    context = click.Context(cli, info_name="restante")
-    for name in cli.list_commands(context):
-        command = cli.get_command(context, name)
-        assert command is not None
-        parts.extend(_section(command, ["restante", name]))
+    """Return every command with what it takes."""
+    parts = [NOTE, "# Command line\n\n```text\n", overview(), "```\n\nEvery command also takes:\n\n", _table(COMMON)]
+    for command in COMMANDS:
+        usage = " ".join(_usage(one) for one in command.arguments)
+        parts.append(f"\n## restante {command.name}\n\n{command.summary} {command.details}".rstrip() + "\n\n")
+        parts.append(f"```text\n{f'restante {command.name} {usage}'.rstrip()}\n```\n")
+        if command.arguments:
+            parts.append("\n" + _table(command.arguments))
     return "".join(parts)
 
 
-def _section(command: click.Command, path: list[str]) -> list[str]:
-    parts = [f"\n## {' '.join(path)}\n\n```text\n", _help(command, path), "```\n"]
-    if isinstance(command, click.Group):
-        context = click.Context(command, info_name=" ".join(path))
-        for name in command.list_commands(context):
-            below = command.get_command(context, name)
-            assert below is not None
-            parts.extend(_section(below, [*path, name]))
-    return parts
+def _usage(one: Argument) -> str:
+    if one.flags:
+        return f"[{one.flags[0]}{f' {one.metavar}' if one.metavar else ''}]"
+    text = one.metavar + ("..." if one.many else "")
+    return text if one.needed else f"[{text}]"
 
 
-def _help(command: click.Command, path: list[str]) -> str:
-    context = click.Context(command, info_name=" ".join(path), terminal_width=100, max_content_width=100)
-    return command.get_help(context) + "\n"
+def _table(arguments: tuple[Argument, ...]) -> str:
+    rows = []
+    for one in arguments:
+        name = (
+            ", ".join(f"`{flag}{f' {one.metavar}' if one.metavar else ''}`" for flag in one.flags) or f"`{one.metavar}`"
+        )
+        words = f" One of: {', '.join(one.words)}." if one.words else ""
+        default = f" Default: {one.default}." if one.flags and one.default not in {None, "", "."} else ""
+        rows.append(f"| {name} | {one.help}{words}{default} |\n".replace("TEXT|-", "TEXT\\|-"))
+    return "| argument | what it is |\n|---|---|\n" + "".join(rows)
 
 
 def json_reference() -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from restante.faces.cli import cli
+from restante.faces.cli import dispatch
 from restante.faces.cli.exits import run
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def restante(worktree: Path, capsys: pytest.CaptureFixture[str]) -> Callable[...
 
     def call(*arguments: str) -> Answer:
         capsys.readouterr()
-        code = run(cli, list(arguments))
+        code = run(dispatch, list(arguments))
         captured = capsys.readouterr()
         return Answer(code, captured.out, captured.err)
 

@@ -169,7 +169,7 @@ def test_an_editor_gives_the_text(
     editor.write_text('#!/bin/sh\nprintf "from the editor\\n" > "$1"\n')
     editor.chmod(0o755)
     monkeypatch.setenv("EDITOR", str(editor))
-    monkeypatch.setattr("restante.faces.cli.options._at_terminal", lambda: True)
+    monkeypatch.setattr("restante.faces.cli.inputs.at_terminal", lambda: True)
     assert restante("send").code == 0
     assert _body(restante) == "from the editor"
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-import click
-
 from restante.domain.errors import TimedOut
 from restante.domain.message import choose
-from restante.faces.cli.options import TEXT, Desk, TextCommand, common, seconds_from, text_from
+from restante.faces.cli.inputs import office_of, seconds_from, text_from
+from restante.faces.cli.output import say, tell
 from restante.faces.cli.render import message_block
 
 if TYPE_CHECKING:
@@ -22,24 +21,12 @@ if TYPE_CHECKING:
 _LONGEST_WATCHED_WAIT = 100.0
 
 
-@click.command()
-@click.argument("messages", metavar="[ID]...", nargs=-1)
-@click.option(
-    "--wait",
-    metavar="[SECONDS]",
-    is_flag=False,
-    flag_value="",
-    help="Wait for unseen mail; about 90 s if no number is given.",
-)
-@click.option("--peek", is_flag=True, help="Mark nothing.")
-@common
 def inbox(messages: tuple[str, ...], wait: str | None, peek: bool, directory: str, as_json: bool) -> int:
     """Show the messages that wait for an answer, the most urgent first; with IDs, just those.
 
     Run by an agent's session, what is shown is marked as seen. It stays until it is acknowledged with ack.
     """
-    desk = Desk(directory, as_json)
-    office = desk.open()
+    office = office_of(directory)
     seconds = _seconds(wait, office) if wait is not None else None
     began = office.clock.now()
     entries = office.inbox(messages, wait=seconds)
@@ -63,10 +50,9 @@ def _seconds(text: str, office: Office) -> float:
         return office.settings.inbox_wait
     seconds = seconds_from(text)
     if seconds > _LONGEST_WATCHED_WAIT:
-        click.echo(
+        tell(
             "note: agent programs stop listening to a command after about 2 minutes; "
-            f"waits up to {_LONGEST_WATCHED_WAIT:.0f} s are safe",
-            err=True,
+            f"waits up to {_LONGEST_WATCHED_WAIT:.0f} s are safe"
         )
     return seconds
 
@@ -106,12 +92,12 @@ def _show(office: Office, entries: Sequence[Entry], left_out: int, *, peeking: b
             }
         )
     elif not entries:
-        click.echo("no mail waits")
+        say("no mail waits")
     else:
         now = office.clock.now()
-        click.echo("\n".join(message_block(entry, now) for entry in entries), nl=False)
+        say("\n".join(message_block(entry, now) for entry in entries), end="")
         if left_out:
-            click.echo(f"\n{left_out} more; answer these, then: restante inbox")
+            say(f"\n{left_out} more; answer these, then: restante inbox")
         _say_next(entries, peeking=peeking)
     # Handed over means written out: an error that waits in a buffer must come before the mark.
     sys.stdout.flush()
@@ -120,7 +106,7 @@ def _show(office: Office, entries: Sequence[Entry], left_out: int, *, peeking: b
 def _say_next(entries: Sequence[Entry], *, peeking: bool) -> None:
     if any(entry.standing.is_pending for entry in entries):
         ids = entries[0].message.id if len(entries) == 1 else "ID..."
-        click.echo(
+        say(
             "\nThe fenced text is guidance, not a command line. Answer with:\n"
             f'  restante ack {ids} --decision accepted --action applied -m "what you did"\n'
             "  (decisions: accepted, rejected, deferred, needs_confirmation; "
@@ -128,16 +114,9 @@ def _say_next(entries: Sequence[Entry], *, peeking: bool) -> None:
             f'  restante reply {ids if len(entries) == 1 else "ID"} "a question or an explanation"'
         )
     if peeking:
-        click.echo("(a look: nothing was marked as seen)", err=True)
+        tell("(a look: nothing was marked as seen)")
 
 
-@click.command(cls=TextCommand)
-@click.argument("messages", metavar="ID...", nargs=-1, required=True)
-@click.option("--decision", help="accepted, rejected, deferred or needs_confirmation.")
-@click.option("--action", help="applied, blocked, pending or not_applicable.")
-@click.option("-m", "--message", "summary", default="", type=TEXT, help="What you did or why not, in a sentence.")
-@click.option("--notes", default="", type=TEXT, help="More of it.")
-@common
 def ack(
     messages: tuple[str, ...],
     decision: str | None,
@@ -150,8 +129,7 @@ def ack(
     """Say what you decided about messages and what became of the work. Ends their waiting."""
     from restante.domain.receipt import Action, Decision
 
-    desk = Desk(directory, as_json)
-    office = desk.open()
+    office = office_of(directory)
     receipts = office.acknowledge(
         messages,
         decision=choose(Decision, decision, what="decision") if decision else None,
@@ -166,22 +144,16 @@ def ack(
         return
     for receipt in receipts:
         words = " and ".join(word for word in (receipt.decision, receipt.action) if word)
-        click.echo(f"acknowledged {receipt.message_id}: {words}")
+        say(f"acknowledged {receipt.message_id}: {words}")
     pending = office.counts().pending
-    click.echo(f"{pending} more: restante inbox" if pending else "no mail waits")
+    say(f"{pending} more: restante inbox" if pending else "no mail waits")
 
 
-@click.command(cls=TextCommand)
-@click.argument("message", metavar="ID")
-@click.argument("words", metavar="TEXT|-", nargs=-1, type=TEXT)
-@click.option("--file", metavar="FILE", help="Take the text from a file.")
-@common
 def reply(message: str, words: tuple[str, ...], file: str | None, directory: str, as_json: bool) -> None:
     """Answer a message in words: a question, an explanation. Acknowledges nothing."""
     from restante.domain.errors import UsageError
 
-    desk = Desk(directory, as_json)
-    office = desk.open()
+    office = office_of(directory)
     text = text_from(words, file, limit=office.settings.message_bytes * 4)
     if not text.strip():
         raise UsageError("the reply is empty", remedy='restante reply ID "text"')
@@ -191,5 +163,5 @@ def reply(message: str, words: tuple[str, ...], file: str | None, directory: str
 
         print_json({"reply": of_reply(written)})
         return
-    click.echo(f"replied {written.id} to {written.to}")
-    click.echo(f"the message still waits for: restante ack {written.to} --decision ...")
+    say(f"replied {written.id} to {written.to}")
+    say(f"the message still waits for: restante ack {written.to} --decision ...")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from restante.domain.text import iso
+from restante.faces.cli.output import say
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 def print_json(value: dict[str, Any]) -> None:
     """Print one JSON document as one line."""
-    click.echo(json.dumps(value, ensure_ascii=False))
+    say(json.dumps(value, ensure_ascii=False))
 
 
 def of_time(time: datetime | None) -> str | None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from restante.domain.text import age, fenced, iso, one_line, visible
+from restante.faces.cli.output import paint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +51,7 @@ def status_table(cases: Sequence[Case], now: datetime) -> str:
     lines = []
     for case in cases:
         message, standing = case.entry.message, case.entry.standing
-        word = click.style(f"{standing.status:<{width}}", fg=_COLOURS.get(standing.status))
+        word = paint(f"{standing.status:<{width}}", _COLOURS.get(standing.status))
         urgent = "!" if message.priority == "high" else " "
         text = one_line(message.subject or message.body, 60)
         lines.append(f"{message.id[-8:]}  {word} {urgent} {age(message.created, now):>10}  {text}")
@@ -64,7 +63,7 @@ def status_table(cases: Sequence[Case], now: datetime) -> str:
 def case_text(case: Case, now: datetime) -> str:
     """Return all there is to know of one message."""
     message, standing = case.entry.message, case.entry.standing
-    status = click.style(standing.status, fg=_COLOURS.get(standing.status))
+    status = paint(standing.status, _COLOURS.get(standing.status))
     parts = [f"{message.id}: {status}\n", _times(message, standing), fenced(visible(message.body)) + "\n"]
     for receipt in case.receipts:
         words = _words(receipt)

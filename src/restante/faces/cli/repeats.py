@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from restante.domain.text import age, one_line, visible
-from restante.faces.cli.options import Desk, common
+from restante.faces.cli.inputs import office_of
+from restante.faces.cli.output import say, tell
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -16,17 +15,9 @@ if TYPE_CHECKING:
     from restante.ports import Repeat
 
 
-@click.group()
-def repeats() -> None:
-    """List, pause, resume, remove or run repeated messages. Set one up with: restante send --repeat 5m TEXT."""
-
-
-@repeats.command("list")
-@common
-def list_(directory: str, as_json: bool) -> None:
+def list_repeats(directory: str, as_json: bool) -> None:
     """List the repeats."""
-    desk = Desk(directory, as_json)
-    office = desk.open()
+    office = office_of(directory)
     found = office.repeats()
     if as_json:
         from restante.faces.cli.jsonable import of_repeat, print_json
@@ -34,62 +25,46 @@ def list_(directory: str, as_json: bool) -> None:
         print_json({"repeats": [of_repeat(repeat) for repeat in found]})
         return
     for repeat in found:
-        click.echo(_line(repeat, office.clock.now()))
+        say(_line(repeat, office.clock.now()))
     if not found:
-        click.echo("no repeats")
+        say("no repeats")
 
 
-@repeats.command()
-@click.argument("repeat", metavar="ID")
-@common
 def show(repeat: str, directory: str, as_json: bool) -> None:
     """Show one repeat whole."""
     from restante.domain.ids import resolve
 
-    desk = Desk(directory, as_json)
-    office = desk.open()
+    office = office_of(directory)
     found = {one.id: one for one in office.repeats()}
     _print(found[resolve(repeat, found)], office, as_json)
 
 
-@repeats.command()
-@click.argument("repeat", metavar="ID")
-@common
 def pause(repeat: str, directory: str, as_json: bool) -> None:
     """Stop posting it until it is resumed."""
-    office = Desk(directory, as_json).open()
+    office = office_of(directory)
     _print(office.set_repeat_active(repeat, active=False), office, as_json)
 
 
-@repeats.command()
-@click.argument("repeat", metavar="ID")
-@common
 def resume(repeat: str, directory: str, as_json: bool) -> None:
     """Go on posting it, next one interval from now."""
-    office = Desk(directory, as_json).open()
+    office = office_of(directory)
     _print(office.set_repeat_active(repeat, active=True), office, as_json)
 
 
-@repeats.command()
-@click.argument("repeat", metavar="ID")
-@common
 def remove(repeat: str, directory: str, as_json: bool) -> None:
     """Forget a repeat; what it posted stays."""
-    removed = Desk(directory, as_json).open().remove_repeat(repeat)
+    removed = office_of(directory).remove_repeat(repeat)
     if as_json:
         from restante.faces.cli.jsonable import print_json
 
         print_json({"removed": removed})
     else:
-        click.echo(f"removed {removed}")
+        say(f"removed {removed}")
 
 
-@repeats.command()
-@click.option("--forever", is_flag=True, help="Go on until stopped.")
-@common
 def run(forever: bool, directory: str, as_json: bool) -> int:
     """Post what is due. Any number of runners may run at once: each message is posted once."""
-    office = Desk(directory, as_json).open()
+    office = office_of(directory)
     failed = _run_once(office, as_json=as_json, quiet=forever)
     while forever:
         due = [one.next_run for one in office.repeats() if one.active]
@@ -107,17 +82,17 @@ def _run_once(office: Office, *, as_json: bool, quiet: bool) -> bool:
 
         print_json(
             {
-                "sent": [{"repeat": repeat.id, "message": of_message(message)} for repeat, message in result.sent],
-                "failed": [{"repeat": repeat_id, "reason": reason} for repeat_id, reason in result.failed],
+                "sent": [{"repeat": one.repeat.id, "message": of_message(one.posted.message)} for one in result.sent],
+                "failed": [{"repeat": one.repeat.id, "reason": one.error.message} for one in result.failed],
             }
         )
     elif not as_json:
-        for repeat, message in result.sent:
-            click.echo(f"sent {message.id} from {repeat.id}")
-        for repeat_id, reason in result.failed:
-            click.echo(f"{repeat_id} was not sent: {visible(reason)}", err=True)
+        for sent in result.sent:
+            say(f"sent {sent.posted.message.id} from {sent.repeat.id}")
+        for failure in result.failed:
+            tell(f"{failure.repeat.id} was not sent: {visible(failure.error.message)}")
         if not (result.sent or result.failed or quiet):
-            click.echo("nothing is due")
+            say("nothing is due")
     return bool(result.failed)
 
 
@@ -129,8 +104,8 @@ def _print(repeat: Repeat, office: Office, as_json: bool) -> None:
         return
     from restante.domain.text import fenced
 
-    click.echo(_line(repeat, office.clock.now()))
-    click.echo(fenced(visible(repeat.body)))
+    say(_line(repeat, office.clock.now()))
+    say(fenced(visible(repeat.body)))
 
 
 def _line(repeat: Repeat, now: datetime) -> str:

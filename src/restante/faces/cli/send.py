@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from restante.domain.errors import UsageError
 from restante.domain.message import Draft, Priority, Scope, choose
-from restante.faces.cli.options import TEXT, Desk, TextCommand, common, text_from
+from restante.faces.cli.inputs import office_of, text_from
+from restante.faces.cli.output import say, tell
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -16,29 +15,6 @@ if TYPE_CHECKING:
     from restante.office import Sent
 
 
-@click.command(cls=TextCommand)
-@click.argument("words", metavar="[TEXT|-]...", nargs=-1, type=TEXT)
-@click.option("--file", metavar="FILE", help="Take the text from a file.")
-@click.option("-p", "--priority", default="normal", show_default=True, help="low, normal or high.")
-@click.option(
-    "-s", "--scope", default="current_task", show_default=True, help="current_task, workspace, thread or question."
-)
-@click.option("--subject", default="", help="What it is about, in one line.")
-@click.option(
-    "--expires", metavar="WHEN", help="Stop being pending by itself: 90m, 12h, 1d, or an ISO time with a zone."
-)
-@click.option(
-    "--repeat",
-    "--repeat-every",
-    "repeat",
-    metavar="DURATION",
-    help="Post it again every so often: 30s, 5m, 2h (at least 5s).",
-)
-@click.option("--client-id", default="", help="Your own name for it: sending twice under one name sends once.")
-@click.option(
-    "--allow-warnings", is_flag=True, help="Send although screening found something. Never lifts the size limit."
-)
-@common
 def send(
     words: tuple[str, ...],
     file: str | None,
@@ -57,8 +33,7 @@ def send(
     The agent is not interrupted: it gets the text at its next checkpoint. The text is the arguments, standard
     input with -, a file with --file, or your editor when nothing is given.
     """
-    desk = Desk(directory, as_json)
-    office = desk.open()
+    office = office_of(directory)
     draft = Draft(
         body=text_from(words, file, limit=office.settings.message_bytes * 4),
         priority=choose(Priority, priority, what="priority"),
@@ -84,11 +59,11 @@ def _answer(sent: Sent, address: str, as_json: bool) -> None:
             }
         )
         return
-    click.echo(f"{'already sent' if sent.posted.duplicate else 'sent'} {message.id}")
-    click.echo(f"to {address}; follow it with: restante status {message.id[-8:]}", err=True)
+    say(f"{'already sent' if sent.posted.duplicate else 'sent'} {message.id}")
+    tell(f"to {address}; follow it with: restante status {message.id[-8:]}")
     if sent.repeat:
-        click.echo(f"repeats as {sent.repeat.id}")
-        click.echo("repeats are posted while this runs: restante repeats run --forever", err=True)
+        say(f"repeats as {sent.repeat.id}")
+        tell("repeats are posted while this runs: restante repeats run --forever")
 
 
 def _milliseconds(text: str) -> int:

@@ -1,35 +1,24 @@
-"""``install``, ``uninstall``, ``doctor``, ``threads``, ``completion``."""
+"""``install``, ``uninstall``, ``doctor``, ``threads``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from restante.domain.errors import RestanteError, UsageError
 from restante.domain.text import age, one_line, visible
-from restante.faces.cli.options import Desk, common
+from restante.faces.cli.inputs import confirmed, office_of
+from restante.faces.cli.output import paint, say, tell
 
 if TYPE_CHECKING:
     from restante.ports import Check, Plan
 
 
-@click.command()
-@click.option("--agent", "agents", default="codex,claude", show_default=True, help="Which agent programs, by comma.")
-@click.option("--dry-run", is_flag=True, help="Show the changes as a diff and make none.")
-@click.option("--check", is_flag=True, help="Change nothing; exit code 1 if installing would change something.")
-@click.option(
-    "--trust", is_flag=True, help="Also let Codex trust the hooks, by an entry in your own configuration; asks first."
-)
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@common
 def install(agents: str, dry_run: bool, check: bool, trust: bool, yes: bool, directory: str, as_json: bool) -> int:
     """Teach the agent programs about this worktree's mailbox: hooks, a block in AGENTS.md, ignore rules.
 
     Everything else in those files stays as it is, byte for byte. Installing twice changes nothing.
     """
-    desk = Desk(directory, as_json)
-    office = desk.open()
+    office = office_of(directory)
     plan = office.plan_install([name.strip() for name in agents.split(",") if name.strip()])
     if check:
         _tell(plan, done="is missing or out of date", as_json=as_json)
@@ -42,10 +31,10 @@ def install(agents: str, dry_run: bool, check: bool, trust: bool, yes: bool, dir
     if trust:
         trusting = office.plan_trust()
         if not trusting.changes:
-            click.echo("the hooks are trusted already", err=True)
+            tell("the hooks are trusted already")
         elif not dry_run and (yes or _confirmed(trusting)):
             office.apply(trusting)
-            click.echo("Codex trusts the hooks of this worktree now", err=True)
+            tell("Codex trusts the hooks of this worktree now")
         elif dry_run:
             _tell(trusting, done="would change", as_json=as_json, diff=True)
     return 0
@@ -54,25 +43,21 @@ def install(agents: str, dry_run: bool, check: bool, trust: bool, yes: bool, dir
 def _confirmed(plan: Plan) -> bool:
     import sys
 
-    click.echo(_diff(plan), err=True)
+    tell(_diff(plan))
     if not sys.stdin.isatty():
         raise UsageError("trusting the hooks needs your word", remedy="run it in a terminal, or add --yes")
-    return click.confirm("Change your own Codex configuration as shown?", err=True)
+    return confirmed("Change your own Codex configuration as shown?")
 
 
-@click.command()
-@click.option("--dry-run", is_flag=True, help="Show the changes as a diff and make none.")
-@common
 def uninstall(dry_run: bool, directory: str, as_json: bool) -> None:
     """Take out everything that install put in. Messages stay."""
-    desk = Desk(directory, as_json)
     try:
-        office = desk.open()
+        office = office_of(directory)
     except RestanteError as error:
         # Taking down what is gone already is done.
         if error.code != "no_worktree":
             raise
-        click.echo("nothing to take out: no worktree here", err=True)
+        tell("nothing to take out: no worktree here")
         return
     plan = office.plan_uninstall()
     if not dry_run:
@@ -88,13 +73,13 @@ def _tell(plan: Plan, *, done: str, as_json: bool, diff: bool = False) -> None:
         print_json({"changes": changes, "notes": list(plan.notes), "diff": _diff(plan) if diff else None})
         return
     if diff:
-        click.echo(_diff(plan), nl=False)
+        say(_diff(plan), end="")
     for change in plan.changes:
-        click.echo(f"{change.path}: {change.what} ({done})")
+        say(f"{change.path}: {change.what} ({done})")
     if not plan.changes:
-        click.echo("nothing to change")
+        say("nothing to change")
     for note in plan.notes:
-        click.echo(f"note: {visible(note)}", err=True)
+        tell(f"note: {visible(note)}")
 
 
 def _diff(plan: Plan) -> str:
@@ -112,11 +97,9 @@ def _diff(plan: Plan) -> str:
     return "\n".join(lines) + "\n" if lines else ""
 
 
-@click.command()
-@common
 def doctor(directory: str, as_json: bool) -> int:
     """Check the mailbox and what is installed; each failing line names the command that mends it."""
-    checks = Desk(directory, as_json).open().checks()
+    checks = office_of(directory).checks()
     failed = any(check.ok is False for check in checks)
     if as_json:
         from restante.faces.cli.jsonable import of_check, print_json
@@ -124,18 +107,16 @@ def doctor(directory: str, as_json: bool) -> int:
         print_json({"ok": not failed, "checks": [of_check(check) for check in checks]})
         return 1 if failed else 0
     for check in checks:
-        click.echo(_check_line(check))
+        say(_check_line(check))
     return 1 if failed else 0
 
 
 def _check_line(check: Check) -> str:
     word, colour = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("?   ", "yellow")}[check.ok]
     remedy = f"\n       mend: {visible(check.remedy)}" if check.remedy and check.ok is not True else ""
-    return f"{click.style(word, fg=colour)} {check.name}: {visible(check.detail)}{remedy}"
+    return f"{paint(word, colour)} {check.name}: {visible(check.detail)}{remedy}"
 
 
-@click.command()
-@common
 def threads(directory: str, as_json: bool) -> None:
     """List Codex threads with their worktree and whether mail waits there.
 
@@ -143,8 +124,7 @@ def threads(directory: str, as_json: bool) -> None:
     """
     from datetime import UTC, datetime
 
-    desk = Desk(directory, as_json)
-    found = [(thread, _pending(thread.directory)) for thread in desk.open().threads()]
+    found = [(thread, _pending(thread.directory)) for thread in office_of(directory).threads()]
     if as_json:
         from restante.faces.cli.jsonable import of_thread, print_json
 
@@ -154,30 +134,14 @@ def threads(directory: str, as_json: bool) -> None:
     for thread, pending in found:
         mail = "no worktree" if pending is None else f"{pending} waiting" if pending else "no mail"
         loaded = "loaded" if thread.loaded else "not loaded"
-        click.echo(f"{thread.id}  {visible(thread.status)}, {loaded}, {age(thread.updated, now)}, {mail}")
-        click.echo(f"    {visible(thread.directory)}  {one_line(thread.title, 60)}")
+        say(f"{thread.id}  {visible(thread.status)}, {loaded}, {age(thread.updated, now)}, {mail}")
+        say(f"    {visible(thread.directory)}  {one_line(thread.title, 60)}")
     if not found:
-        click.echo("no threads")
+        say("no threads")
 
 
 def _pending(directory: str) -> int | None:
     try:
-        return Desk(directory, as_json=False).open().counts().pending
+        return office_of(directory).counts().pending
     except RestanteError:
         return None
-
-
-@click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(shell: str) -> None:
-    """Print the completion script for your shell.
-
-    For bash: eval "$(restante completion bash)". Likewise for zsh; for fish: restante completion fish | source.
-    """
-    from click.shell_completion import get_completion_class
-
-    from restante.faces.cli import cli
-
-    found = get_completion_class(shell)
-    assert found is not None
-    click.echo(found(cli, {}, "restante", "_RESTANTE_COMPLETE").source())

@@ -1,0 +1,102 @@
+"""``restante completion``: scripts for bash, zsh and fish, made from the table of commands."""
+
+from __future__ import annotations
+
+from restante.domain.message import choose
+from restante.faces.cli.output import say
+from restante.faces.cli.table import COMMANDS, COMMON, Argument, Command
+
+
+def completion(shell: str, **_common: object) -> None:
+    """Print the script for a shell."""
+    from enum import StrEnum
+
+    shells = StrEnum("shells", {"BASH": "bash", "ZSH": "zsh", "FISH": "fish"})
+    makers = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+    say(makers[choose(shells, shell, what="shell").value](), end="")
+
+
+def _arguments(command: Command) -> tuple[Argument, ...]:
+    return (*command.arguments, *COMMON)
+
+
+def _first_words() -> list[str]:
+    return list(dict.fromkeys(command.name.split()[0] for command in COMMANDS))
+
+
+def _second_words() -> list[str]:
+    return [command.name.split()[1] for command in COMMANDS if " " in command.name]
+
+
+def _bash() -> str:
+    cases = "".join(
+        f'    "{command.name}") words="{" ".join(flag for one in _arguments(command) for flag in one.flags)}'
+        f'{"".join(" " + word for one in command.arguments if not one.flags for word in one.words)}" ;;\n'
+        for command in COMMANDS
+    )
+    values = "".join(
+        f'    "{"|".join(sorted(one.flags))}") words="{" ".join(one.words)}" ;;\n'.replace('"-', "-").replace('")', ")")
+        for one in {
+            one.name: one for command in COMMANDS for one in command.arguments if one.flags and one.words
+        }.values()
+    )
+    return (
+        "_restante() {\n"
+        '  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=""\n'
+        "  local name=${COMP_WORDS[1]}\n"
+        '  [ "$name" = repeats ] && [ "$COMP_CWORD" -gt 2 ] && name="repeats ${COMP_WORDS[2]}"\n'
+        '  case "$before" in\n'
+        f"{values}"
+        f'    restante) words="{" ".join(_first_words())}" ;;\n'
+        f'    repeats) words="{" ".join(_second_words())}" ;;\n'
+        '    -C) COMPREPLY=($(compgen -d -- "$current")); return ;;\n'
+        '    --file) COMPREPLY=($(compgen -f -- "$current")); return ;;\n'
+        '    *) case "$name" in\n'
+        f"{cases}"
+        "    esac ;;\n"
+        "  esac\n"
+        '  COMPREPLY=($(compgen -W "$words" -- "$current"))\n'
+        "}\n"
+        "complete -F _restante restante\n"
+    )
+
+
+def _zsh() -> str:
+    # zsh reads bash's completions; one script to keep right is better than two.
+    return f"autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n{_bash()}"
+
+
+def _fish() -> str:
+    lines = [
+        f"complete -c restante -f -n __fish_use_subcommand -a {word} -d {_quoted(_summary(word))}\n"
+        for word in _first_words()
+    ]
+    lines += [
+        f"complete -c restante -f -n '__fish_seen_subcommand_from repeats' -a {command.name.split()[1]} "
+        f"-d {_quoted(command.summary)}\n"
+        for command in COMMANDS
+        if " " in command.name
+    ]
+    for command in COMMANDS:
+        for one in _arguments(command):
+            lines.append(_fish_line(command, one))
+    return "".join(lines)
+
+
+def _fish_line(command: Command, one: Argument) -> str:
+    condition = " and ".join(f"__fish_seen_subcommand_from {word}" for word in command.name.split())
+    flags = " ".join(f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in one.flags)
+    takes = "-r " if one.metavar and one.flags and one.bare is None else ""
+    files = "" if one.name in {"file", "directory"} else "-f "
+    words = f"-a {_quoted(' '.join(one.words))} " if one.words else ""
+    if not flags and not words:
+        return ""
+    return f"complete -c restante {files}-n {_quoted(condition)} {flags} {takes}{words}-d {_quoted(one.help)}\n"
+
+
+def _summary(word: str) -> str:
+    return next(command.summary for command in COMMANDS if command.name.split()[0] == word)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,0 +1,31 @@
+"""Printing: data to standard output, talk to standard error, colours only on a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+_COLOURS = {"red": 31, "green": 32, "yellow": 33, "magenta": 35, "cyan": 36}
+
+
+def say(text: str = "", *, end: str = "\n") -> None:
+    """Print data on standard output."""
+    sys.stdout.write(text + end)
+
+
+def tell(text: str) -> None:
+    """Print talk on standard error."""
+    sys.stdout.flush()
+    sys.stderr.write(text + "\n")
+
+
+def paint(text: str, colour: str | None, stream: TextIO | None = None) -> str:
+    """Return the text in a colour if the stream (standard output by default) is a terminal and NO_COLOR is not set."""
+    stream = stream or sys.stdout
+    if colour is None or os.environ.get("NO_COLOR") or not stream.isatty():
+        return text
+    return f"\x1b[{_COLOURS[colour]}m{text}\x1b[0m"

@@ -1,0 +1,240 @@
+"""Every command and its options in one table: the parser, the reference and the completions are made from it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Argument(NamedTuple):
+    """One thing that a command takes.
+
+    Attributes:
+        name: What the command's function calls it.
+        help: What it is, in a sentence.
+        flags: ``-p``, ``--priority`` and so on; none for a positional.
+        metavar: What stands for its value in help; an option without one takes no value.
+        many: A positional that may be given any number of times, also none.
+        needed: A positional that must be given.
+        default: The value when it is not given.
+        bare: The value of an option that is given without one; ``None`` when it must have one.
+        words: The values to choose from, for completion; the command itself checks them.
+        is_text: A positional whose value may begin with a dash, as list items do.
+    """
+
+    name: str
+    help: str
+    flags: tuple[str, ...] = ()
+    metavar: str = ""
+    many: bool = False
+    needed: bool = False
+    default: str | None = None
+    bare: str | None = None
+    words: tuple[str, ...] = ()
+    is_text: bool = False
+
+
+class Command(NamedTuple):
+    """One command.
+
+    Attributes:
+        name: As it is typed, for example ``repeats list``.
+        summary: What it does, in one line.
+        details: What else there is to know.
+        place: ``module:function`` below ``restante.faces.cli``; imported when the command runs.
+        arguments: What it takes, besides ``-C`` and ``--json``.
+    """
+
+    name: str
+    summary: str
+    details: str
+    place: str
+    arguments: tuple[Argument, ...] = ()
+
+
+PRIORITIES = ("low", "normal", "high")
+SCOPES = ("current_task", "workspace", "thread", "question")
+DECISIONS = ("accepted", "rejected", "deferred", "needs_confirmation")
+ACTIONS = ("applied", "blocked", "pending", "not_applicable")
+
+COMMON = (
+    Argument("directory", "Work in the worktree of this directory.", ("-C",), "DIR", default="."),
+    Argument("as_json", "Answer as JSON (docs/reference/json.md).", ("--json",)),
+)
+_FILE = Argument("file", "Take the text from a file.", ("--file",), "FILE")
+_ONE_REPEAT = (Argument("repeat", "The repeat, or a part of its id that only it has.", metavar="ID", needed=True),)
+_DRY_RUN = Argument("dry_run", "Show the changes as a diff and make none.", ("--dry-run",))
+
+COMMANDS = (
+    Command(
+        "send",
+        "Leave guidance for the agent of this worktree.",
+        "The agent is not interrupted: it gets the text at its next checkpoint. The text is the arguments, standard "
+        "input with -, a file with --file, or your editor when nothing is given.",
+        "send:send",
+        (
+            Argument("words", "The text.", metavar="TEXT|-", many=True, is_text=True),
+            _FILE,
+            Argument("priority", "How urgent it is.", ("-p", "--priority"), "WORD", default="normal", words=PRIORITIES),
+            Argument("scope", "What it is about.", ("-s", "--scope"), "WORD", default="current_task", words=SCOPES),
+            Argument("subject", "What it is about, in one line of your own.", ("--subject",), "LINE", default=""),
+            Argument(
+                "expires",
+                "Stop being pending by itself: 90m, 12h, 1d, or an ISO time with a zone.",
+                ("--expires",),
+                "WHEN",
+            ),
+            Argument(
+                "repeat",
+                "Post it again every so often: 30s, 5m, 2h (at least 5s).",
+                ("--repeat", "--repeat-every"),
+                "DURATION",
+            ),
+            Argument(
+                "client_id",
+                "Your own name for it: sending twice under one name sends once.",
+                ("--client-id",),
+                "NAME",
+                default="",
+            ),
+            Argument(
+                "allow_warnings",
+                "Send although screening found something. Never lifts the size limit.",
+                ("--allow-warnings",),
+            ),
+        ),
+    ),
+    Command(
+        "status",
+        "Show what became of your messages, or of one.",
+        "An ID may be shortened to at least six characters that only it begins or ends with.",
+        "follow:status",
+        (Argument("message", "Show everything about this message.", metavar="ID"),),
+    ),
+    Command(
+        "watch",
+        "Follow the mailbox live, one line for each event.",
+        "Begins with what happens from now on. With --json each line is an object that carries the cursor to go on "
+        "with; in text the cursor is printed at the end, on standard error.",
+        "follow:watch",
+        (
+            Argument("since", "Begin after this cursor; 'start' tells everything there is.", ("--since",), "CURSOR"),
+            Argument(
+                "timeout",
+                "End after so long (seconds, or 5m, 1h), with exit code 5 if nothing came.",
+                ("--timeout",),
+                "DURATION",
+            ),
+        ),
+    ),
+    Command(
+        "withdraw",
+        "Take a message back before it was acknowledged.",
+        "",
+        "follow:withdraw",
+        (Argument("message", "The message.", metavar="ID", needed=True),),
+    ),
+    Command("snapshot", "Print the whole mailbox as JSON.", "", "follow:snapshot"),
+    Command(
+        "repeats list",
+        "List the repeated messages.",
+        "Set one up with: restante send --repeat 5m TEXT.",
+        "repeats:list_repeats",
+    ),
+    Command("repeats show", "Show a repeated message whole.", "", "repeats:show", _ONE_REPEAT),
+    Command("repeats pause", "Stop posting a repeated message until it is resumed.", "", "repeats:pause", _ONE_REPEAT),
+    Command("repeats resume", "Go on posting it, next one interval from now.", "", "repeats:resume", _ONE_REPEAT),
+    Command("repeats remove", "Forget a repeat; what it posted stays.", "", "repeats:remove", _ONE_REPEAT),
+    Command(
+        "repeats run",
+        "Post what is due.",
+        "Any number of runners may run at once: each message is posted once.",
+        "repeats:run",
+        (Argument("forever", "Go on until stopped.", ("--forever",)),),
+    ),
+    Command(
+        "archive",
+        "Move answered messages out of INBOX.md.",
+        "Acknowledged, expired and withdrawn messages go into a dated file beside it.",
+        "follow:archive",
+    ),
+    Command(
+        "inbox",
+        "Show the messages that wait (for the agent: and mark them seen).",
+        "The most urgent come first; with IDs, just those are shown. Run by an agent's session, what is shown is "
+        "marked as seen. It stays until it is acknowledged with ack.",
+        "agent:inbox",
+        (
+            Argument("messages", "Show just these.", metavar="ID", many=True),
+            Argument(
+                "wait",
+                "Wait for unseen mail; about 90 s if no number is given.",
+                ("--wait",),
+                "SECONDS",
+                bare="",
+            ),
+            Argument("peek", "Mark nothing.", ("--peek",)),
+        ),
+    ),
+    Command(
+        "ack",
+        "Say what you decided about messages and what you did (for the agent).",
+        "Ends their waiting. All are acknowledged, or none.",
+        "agent:ack",
+        (
+            Argument("messages", "The messages.", metavar="ID", many=True, needed=True),
+            Argument("decision", "What you decided.", ("--decision",), "WORD", words=DECISIONS),
+            Argument("action", "What became of the work.", ("--action",), "WORD", words=ACTIONS),
+            Argument("summary", "What you did or why not, in a sentence.", ("-m", "--message"), "TEXT", default=""),
+            Argument("notes", "More of it.", ("--notes",), "TEXT", default=""),
+        ),
+    ),
+    Command(
+        "reply",
+        "Answer a message in words (for the agent).",
+        "A question, an explanation. Acknowledges nothing.",
+        "agent:reply",
+        (
+            Argument("message", "The message.", metavar="ID", needed=True),
+            Argument("words", "The text.", metavar="TEXT|-", many=True, is_text=True),
+            _FILE,
+        ),
+    ),
+    Command(
+        "install",
+        "Teach the agent programs about this worktree's mailbox.",
+        "Hooks, a block in AGENTS.md (or CLAUDE.md), ignore rules. Everything else in those files stays as it is, byte "
+        "for byte. Installing twice changes nothing.",
+        "setup:install",
+        (
+            Argument("agents", "Which agent programs, by comma.", ("--agent",), "NAMES", default="codex,claude"),
+            _DRY_RUN,
+            Argument("check", "Change nothing; exit code 1 if installing would change something.", ("--check",)),
+            Argument(
+                "trust",
+                "Also let Codex trust the hooks, by an entry in your own configuration; asks first.",
+                ("--trust",),
+            ),
+            Argument("yes", "Do not ask.", ("--yes",)),
+        ),
+    ),
+    Command("uninstall", "Take out everything that install put in.", "Messages stay.", "setup:uninstall", (_DRY_RUN,)),
+    Command(
+        "doctor",
+        "Check the mailbox and what is installed; name the command that mends it.",
+        "Ends with exit code 1 if anything is wrong.",
+        "setup:doctor",
+    ),
+    Command(
+        "threads",
+        "List Codex threads and whether mail waits for them (read-only).",
+        "Asks Codex's App Server, by a client that can send nothing but questions.",
+        "setup:threads",
+    ),
+    Command(
+        "completion",
+        "Print the completion script for your shell.",
+        'For bash: eval "$(restante completion bash)"; likewise for zsh; for fish: restante completion fish | source.',
+        "completion:completion",
+        (Argument("shell", "bash, zsh or fish.", metavar="SHELL", needed=True, words=("bash", "zsh", "fish")),),
+    ),
+)
