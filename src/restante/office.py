@@ -97,7 +97,7 @@ class Parts(Protocol):
 
     @property
     def scanners(self) -> Sequence[Scanner]:
-        """What screens a text."""
+        """What screens a text beside our own rules."""
 
     @property
     def watcher(self) -> Watcher:
@@ -205,9 +205,9 @@ class Office:
 
     def screen(self, text: str) -> list[Finding]:
         """Return what a sender should think about before the text leaves."""
-        from restante.services.screening import screen
+        from restante.services.screening import RuleScanner, screen
 
-        return screen(text, self._parts.scanners)
+        return screen(text, (RuleScanner(), *self._parts.scanners))
 
     def withdraw(self, message: str) -> Standing:
         """Take a message back before it was acknowledged; a whole id, or a part that only it has."""

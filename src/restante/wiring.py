@@ -125,14 +125,12 @@ class WorktreeParts:
 
     @cached_property
     def scanners(self) -> Sequence[Scanner]:
-        """Our own rules, and the library's where it was asked for."""
-        from restante.services.screening import RuleScanner
-
+        """The secret-detection library, where it was asked for."""
         if not self.settings.screening_library:
-            return (RuleScanner(),)
+            return ()
         from restante.system.scanning import KingfisherScanner
 
-        return (RuleScanner(), KingfisherScanner())
+        return (KingfisherScanner(),)
 
     @cached_property
     def watcher(self) -> DirectoryWatcher:
