@@ -403,12 +403,22 @@ class Office:
         self._parts.installer.apply(plan)
 
     def checks(self) -> list[Check]:
-        """Look at the mailbox and at what is installed."""
-        return [*self._parts.mailbox_checks(), *self._parts.installer.checks()]
+        """Look at the mailbox, at the repeats and at what is installed."""
+        return [*self._parts.mailbox_checks(), self._check_repeats(), *self._parts.installer.checks()]
 
     def threads(self) -> list[Thread]:
         """Return the conversations of the agent program, the most recently changed first."""
         return self._parts.threads.list()
+
+    def _check_repeats(self) -> Check:
+        from restante.domain.errors import RestanteError
+        from restante.ports import Check
+
+        try:
+            found = self._parts.repeats.all()
+        except RestanteError as error:
+            return Check("repeats", ok=False, detail=error.message, remedy=error.remedy)
+        return Check("repeats", ok=True, detail=f"{sum(one.active for one in found)} active of {len(found)}")
 
     # -- helpers ---------------------------------------------------------------------------------------------
 
