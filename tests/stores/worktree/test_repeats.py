@@ -403,6 +403,13 @@ def test_missed_periods_collapse_into_one(desk: Desk) -> None:
     assert json.loads(desk.claims.read_text()) == {"claims": {}}
 
 
+def test_a_clock_that_is_set_back_between_claim_and_settling_moves_no_period_back(desk: Desk) -> None:
+    desk.hold(_ENTRY)
+    ((_, client_id),) = desk.book.claim_due(desk.due())
+    desk.book.settle(_ID, client_id, _START - timedelta(hours=2))
+    assert desk.book.all()[0].next_run == _START + timedelta(minutes=10)
+
+
 def test_settling_again_counts_nothing_twice(desk: Desk) -> None:
     desk.hold(_ENTRY)
     ((_, client_id),) = desk.book.claim_due(desk.due())
