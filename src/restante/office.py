@@ -247,6 +247,7 @@ class Office:
         faults = mailbox.faults()
         try:
             repeats = tuple(self._parts.repeats.all())
+            faults = [*faults, *self._parts.repeats.faults()]
         except Damaged as error:
             repeats = ()
             faults = [*faults, Fault("STATE.json", 0, error.message)]
@@ -428,4 +429,6 @@ class Office:
         return resolve(message, (entry.message.id for entry in self._parts.mailbox.entries()))
 
     def _resolve_repeat(self, repeat: str) -> str:
+        if is_well_formed(repeat, "auto"):
+            return repeat
         return resolve(repeat, (one.id for one in self._parts.repeats.all()))

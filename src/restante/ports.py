@@ -359,6 +359,9 @@ class RepeatBook(Protocol):
             Damaged: The book cannot be understood; mail can still be read.
         """
 
+    def faults(self) -> list[Fault]:
+        """Return what in the book is no repeat, or waits for a time that a clock set back made far."""
+
     def add(self, repeat: Repeat) -> None:
         """Keep a new repeat."""
 

@@ -19,11 +19,12 @@ from restante.stores.worktree.locate import Worktree
 from restante.stores.worktree.repeats import StateBook
 from restante.stores.worktree.store import WorktreeMailbox
 from restante.testing import FakeClock, SequentialIds
+from restante.wiring import open_office
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_ID = "auto_20260520t153000_01krzx7zy0000000000000000a"
+_ID = "auto_20260520T153000_01krzx7zy0000000000000000a"
 _START = datetime(2026, 5, 20, 15, 30, tzinfo=UTC)
 _REPEAT = Repeat(
     id=_ID,
@@ -499,3 +500,23 @@ def test_a_clock_that_was_set_back_for_long_is_told(desk: Desk) -> None:
     desk.book.set_active(_ID, False, _START)
     assert desk.book.faults() == []
     assert desk.book.set_active(_ID, True, _START).next_run == _START + timedelta(minutes=5)
+
+
+def test_the_office_tells_what_is_no_repeat_and_mends_or_removes_it_by_its_id(desk: Desk) -> None:
+    office = open_office(str(desk.root), environment={})
+    mendable, hopeless = f"{_ID[:-1]}b", f"{_ID[:-1]}c"
+    desk.hold({**_ENTRY, "id": mendable, "nextRunAt": "soon"}, {**_ENTRY, "id": hopeless, "priority": "urgent"})
+    assert [fault.source for fault in office.snapshot().faults] == ["STATE.json"] * 2
+    office.set_repeat_active(mendable, True)
+    office.remove_repeat(hopeless)
+    assert office.snapshot().faults == ()
+    assert [one.id for one in office.repeats()] == [mendable]
+
+
+def test_the_office_reads_mail_beside_a_book_that_is_damaged(desk: Desk) -> None:
+    office = open_office(str(desk.root), environment={})
+    posted = office.send(Draft("mail goes on")).posted
+    desk.write(b"{")
+    snapshot = office.snapshot()
+    assert [case.entry.message.id for case in snapshot.cases] == [posted.message.id]
+    assert [fault.source for fault in snapshot.faults] == ["STATE.json"]
