@@ -16,8 +16,9 @@ from restante.domain.errors import Busy, IllegalStep, MailboxDeleted, NoSuchMess
 from restante.domain.limits import Limits
 from restante.domain.receipt import Decision
 from restante.ports import Acknowledgement, ChangeKind, Counts, Mark
-from restante.stores.sql.connection import choose_journal, open_file
+from restante.stores.sql.connection import choose_journal, meet, open_file
 from restante.stores.sql.mounts import fs_type, is_shared
+from restante.stores.sql.schema import SCHEMA_VERSION
 from restante.stores.sql.sqlite import open_sqlite
 from restante.system.clock import SystemClock
 from restante.system.ids import MonotonicIds
@@ -72,7 +73,8 @@ def test_files_are_for_their_owner_alone(mailbox: SqliteMailbox, path: str) -> N
 
 def test_commits_wait_for_the_disk_and_references_are_checked(mailbox: SqliteMailbox, path: str) -> None:
     mailbox.post(make_draft())
-    connection = open_file(path, "mode=rw", 1)
+    connection = open_file(path, "mode=rw")
+    assert meet(connection, path) == SCHEMA_VERSION
     answers = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("synchronous", "foreign_keys")]
     connection.close()
     assert answers == [2, 1]
@@ -426,11 +428,23 @@ def test_a_database_that_was_moved_to_such_a_filesystem_leaves_wal(
     assert not os.path.exists(path + "-wal")
 
 
+def test_no_memory_is_shared_even_to_leave_wal(mailbox: SqliteMailbox, path: str, open_database: Open) -> None:
+    mailbox.post(make_draft("kept"))
+    mailbox.close()
+    _carry_over(path)
+    # Where the shared memory would be is something that cannot be it.
+    os.mkdir(path + "-shm")
+    moved = open_database(fs_type=lambda path: "virtiofs").mailbox("team/reviewer")
+    assert _bodies(moved) == ["kept"]
+    moved.post(make_draft("more"))
+    assert _bodies(moved) == ["kept", "more"]
+
+
 def test_where_wal_is_not_to_be_had_commits_still_wait_for_the_disk(mailbox: SqliteMailbox, path: str) -> None:
     mailbox.post(make_draft())
     mailbox.close()
     _change_by_hand(path, "PRAGMA journal_mode = DELETE")
-    connection = open_file(path, "mode=rw&vfs=unix-dotfile", 1)
+    connection = open_file(path, "mode=rw&vfs=unix-dotfile")
     choose_journal(connection, path, 1, is_shared=False)
     answers = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
     connection.close()

@@ -6,16 +6,22 @@ import os
 import sqlite3
 import threading
 from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
 
 from restante.domain.errors import StorageFailed
 from restante.stores import files
 from restante.stores.sql.failures import code_of
 from restante.stores.sql.schema import SCHEMA_VERSION, version_of
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Answer = TypeVar("_Answer")
+
 # Whoever opens next reads the log once, so it is kept short: 1 MB costs less than 1 ms.
 _CHECKPOINT_PAGES = 250
-# SQLite sleeps 1, 2, 5 and 10 ms within this.
-_PATIENCE_MS = 18
+# SQLite sleeps 1, 2, 5 and 10 ms within this time; insist() begins anew then.
+_PATIENCE = 0.018
 # How SQLite says that it cannot share memory beside the file, which WAL needs.
 _NO_SHARED_MEMORY = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_CANTOPEN}
 _PRAGMAS = (
@@ -23,6 +29,7 @@ _PRAGMAS = (
     "fullfsync = ON",
     "foreign_keys = ON",
     "temp_store = MEMORY",
+    "cache_spill = OFF",
     f"wal_autocheckpoint = {_CHECKPOINT_PAGES}",
 )
 _PLAIN = b"/abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
@@ -43,28 +50,43 @@ def make_file(path: str) -> None:
         files.sync_directory(os.path.dirname(path))
 
 
-def open_file(path: str, how: str, busy_seconds: float) -> sqlite3.Connection:
-    """Open a SQLite file that is there.
+def open_file(path: str, how: str) -> sqlite3.Connection:
+    """Open a SQLite file that is there, without looking into it yet.
 
     Args:
         path: The file.
         how: Parameters of SQLite's URI, https://sqlite.org/uri.html.
-        busy_seconds: Most seconds to wait for a lock.
 
     Raises:
         sqlite3.Error: It cannot be opened.
     """
     quoted = "".join(chr(byte) if byte in _PLAIN else f"%{byte:02x}" for byte in os.fsencode(path))
     with _OPENING:
-        connection = sqlite3.connect(
-            f"file:{quoted}?{how}", uri=True, timeout=busy_seconds, isolation_level=None, check_same_thread=False
+        return sqlite3.connect(
+            f"file:{quoted}?{how}", uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
         )
+
+
+def meet(connection: sqlite3.Connection, path: str, *, is_shared: bool = False) -> int:
+    """Look into a file for the first time, and return the version of its form; 0 when it holds nothing.
+
+    Args:
+        connection: The file, just opened.
+        path: Where it is.
+        is_shared: Whether machines may share the filesystem.
+
+    Raises:
+        Unreadable: It belongs to another program, or to a newer Restante.
+        sqlite3.Error: It cannot be read.
+    """
+    if is_shared:
+        _leave_wal(connection)
     for pragma in _PRAGMAS:
         connection.execute("PRAGMA " + pragma)
-    return connection
+    return version_of(connection, path)
 
 
-def open_frozen(path: str, busy_seconds: float) -> sqlite3.Connection | None:
+def open_frozen(path: str) -> sqlite3.Connection | None:
     """Open a file whose directory cannot be written, as one that nobody changes; ``None`` when it holds nothing.
 
     Without the right to write, the memory that WAL shares between processes cannot be had. The caller sees to it
@@ -82,10 +104,10 @@ def open_frozen(path: str, busy_seconds: float) -> sqlite3.Connection | None:
                 f"and what is in {log} was not carried over yet",
                 remedy="make that directory writable, or run the command once from where it is writable",
             )
-    connection = open_file(path, "mode=ro&immutable=1", busy_seconds)
+    connection = open_file(path, "mode=ro&immutable=1")
     version = 0
     try:
-        version = version_of(connection, path)
+        version = meet(connection, path)
     finally:
         if version != SCHEMA_VERSION:
             connection.close()
@@ -135,38 +157,30 @@ def choose_journal(connection: sqlite3.Connection, path: str, busy_seconds: floa
         )
 
 
-def begin(connection: sqlite3.Connection, busy_seconds: float) -> None:
-    """Begin to write, alone.
+def insist(act: Callable[[], _Answer], busy_seconds: float) -> _Answer:
+    """Do what needs a lock, again and again until it is free.
 
-    SQLite asks for the lock less and less often the longer it waits, so that a writer who goes on and on would keep
+    SQLite asks for a lock less and less often the longer it waits, so that a writer who goes on and on would keep
     out all others; here everybody asks every few milliseconds.
 
+    Args:
+        act: What to do; it must have changed nothing when the lock was not free.
+        busy_seconds: Most seconds to wait.
+
     Raises:
-        sqlite3.OperationalError: The lock was not free in time, or the file cannot be written.
+        sqlite3.OperationalError: The lock was not free in time.
     """
     import time
 
     end = time.monotonic() + busy_seconds
-    connection.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
-    try:
-        while True:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                return
-            except sqlite3.OperationalError as error:
-                if code_of(error) != sqlite3.SQLITE_BUSY or time.monotonic() > end:
-                    raise
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {int(busy_seconds * 1000)}")
-
-
-def leave_wal(connection: sqlite3.Connection) -> None:
-    """Bring a file that was made elsewhere out of WAL, before any memory is shared through it."""
-    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-    if connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
-        connection.execute("PRAGMA journal_mode = TRUNCATE")
-    connection.execute("PRAGMA locking_mode = NORMAL")
-    connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    while True:
+        try:
+            return act()
+        except sqlite3.OperationalError as error:
+            if code_of(error) != sqlite3.SQLITE_BUSY or time.monotonic() > end:
+                raise
+        # Where SQLite does not wait at all, or gave up at once, this loop must not spin.
+        time.sleep(0.001)
 
 
 def close_soon(connection: sqlite3.Connection, path: str, *, is_there: bool) -> None:
@@ -183,7 +197,7 @@ def close_soon(connection: sqlite3.Connection, path: str, *, is_there: bool) -> 
     keeper = None
     with suppress(sqlite3.Error):
         if is_there:
-            keeper = open_file(path, "mode=ro", 0)
+            keeper = open_file(path, "mode=ro")
             keeper.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
     close(connection)
     close(keeper)
@@ -196,18 +210,19 @@ def close(connection: sqlite3.Connection | None) -> None:
             connection.close()
 
 
-def _ask_for(connection: sqlite3.Connection, mode: str, seconds: float) -> str:
-    """Ask for a journal mode and return SQLite's answer; SQLite does not wait for locks here by itself."""
-    import time
+def _leave_wal(connection: sqlite3.Connection) -> None:
+    """Bring a file that was made elsewhere out of WAL, before any memory is shared through it."""
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    if connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+        connection.execute("PRAGMA journal_mode = TRUNCATE")
+    connection.execute("PRAGMA locking_mode = NORMAL")
+    connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
 
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            return str(connection.execute(f"PRAGMA journal_mode = {mode}").fetchone()[0])
-        except sqlite3.OperationalError as error:
-            if code_of(error) != sqlite3.SQLITE_BUSY or time.monotonic() > end:
-                raise
-        time.sleep(0.01)
+
+def _ask_for(connection: sqlite3.Connection, mode: str, busy_seconds: float) -> str:
+    """Ask for a journal mode and return SQLite's answer."""
+    ask = f"PRAGMA journal_mode = {mode}"
+    return str(insist(lambda: connection.execute(ask).fetchone()[0], busy_seconds))
 
 
 def _size(path: str) -> int:

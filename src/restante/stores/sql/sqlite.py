@@ -12,17 +12,17 @@ import sqlite3
 import stat
 import threading
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from restante.domain.errors import Busy, Unreadable
 from restante.stores.sql.connection import (
-    begin,
     choose_journal,
     close,
     close_soon,
     fingerprint,
-    leave_wal,
+    insist,
     make_file,
+    meet,
     open_file,
     open_frozen,
 )
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from restante.stores.sql.rows import Row
 
 BUSY_SECONDS = 10.0
+
+_Answer = TypeVar("_Answer")
 
 # Connections of the parent process: closing one of them in a child could end what the parent is at.
 _OF_PARENT: list[sqlite3.Connection] = []
@@ -97,9 +99,9 @@ class SqliteDatabase:
     def journal_mode(self) -> str:
         """How SQLite makes commits durable here: ``wal``, or ``truncate`` where machines may share the filesystem."""
         with self._held(), translated(self._path):
-            connection, is_frozen = self._for_reading()
-            if connection is None or is_frozen:
-                close(connection if is_frozen else None)
+            connection, frozen = self._for_reading()
+            if connection is None or frozen:
+                close(connection)
                 return "truncate" if self._is_shared() else "wal"
             return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
 
@@ -107,19 +109,18 @@ class SqliteDatabase:
     def reading(self) -> Iterator[_Run | None]:
         """Read one consistent state; see ``transaction.Database.reading``."""
         with self._held(), translated(self._path):
-            connection, is_frozen = self._for_reading()
+            connection, frozen = self._for_reading()
             if connection is None:
                 yield None
                 return
-            before = fingerprint(self._path) if is_frozen else None
             try:
                 connection.execute("BEGIN")
-                self._check_version(connection)
+                self._insist(lambda: self._check_version(connection))
                 yield _Run(connection)
-                if fingerprint(self._path) != before and is_frozen:
+                if frozen and fingerprint(self._path) != frozen:
                     raise Busy(f"{self._path} was written while it was read", remedy="try again")
             finally:
-                if is_frozen:
+                if frozen:
                     connection.close()
                 else:
                     self._roll_back()
@@ -133,10 +134,10 @@ class SqliteDatabase:
                 yield None
                 return
             try:
-                begin(connection, self._busy_seconds)
+                self._insist(lambda: connection.execute("BEGIN IMMEDIATE"))
                 self._check_version(connection)
                 yield _Run(connection)
-                connection.execute("COMMIT")
+                self._insist(lambda: connection.execute("COMMIT"))
             finally:
                 self._roll_back()
 
@@ -145,19 +146,19 @@ class SqliteDatabase:
         with self._held():
             self._drop()
 
-    def _for_reading(self) -> tuple[sqlite3.Connection | None, bool]:
-        """Return a connection, and whether it is of a file that is taken for frozen; ``None`` for no database."""
-        found = self._look()
-        if found is None:
-            return None, False
+    def _for_reading(self) -> tuple[sqlite3.Connection | None, tuple[int, ...]]:
+        """Return a connection, ``None`` for no database, and for one opened as frozen the file's fingerprint."""
+        if self._look() is None:
+            return None, ()
         if self._connection is None:
             try:
                 self._connect()
             except sqlite3.Error as error:
                 if code_of(error) not in NOT_WRITABLE:
                     raise
-                return open_frozen(self._path, self._busy_seconds), True
-        return self._connection, False
+                before = fingerprint(self._path)
+                return open_frozen(self._path), before
+        return self._connection, ()
 
     def _for_writing(self, *, create: bool) -> sqlite3.Connection | None:
         if self._look() is None:
@@ -167,16 +168,17 @@ class SqliteDatabase:
             make_file(self._path)
         if self._connection is None:
             self._connect(even_empty=True)
-        if self._connection and not self._is_prepared:
+        connection = self._connection
+        if connection and not self._is_prepared:
             try:
-                if version_of(self._connection, self._path) < SCHEMA_VERSION:
-                    bring_up_to_date(self._connection, self._path)
-                choose_journal(self._connection, self._path, self._busy_seconds, is_shared=self._is_shared())
+                if self._insist(lambda: version_of(connection, self._path)) < SCHEMA_VERSION:
+                    self._insist(lambda: bring_up_to_date(connection, self._path))
+                choose_journal(connection, self._path, self._busy_seconds, is_shared=self._is_shared())
             except BaseException:
                 self._drop()
                 raise
             self._is_prepared = True
-        return self._connection
+        return connection
 
     def _look(self) -> os.stat_result | None:
         """Return what is at the path; a connection to something else that was there before is let go."""
@@ -193,25 +195,27 @@ class SqliteDatabase:
 
     def _connect(self, *, even_empty: bool = False) -> None:
         """Open the file; one that holds nothing yet stays unopened unless asked for."""
-        connection = open_file(self._path, "mode=rw", self._busy_seconds)
+        # Looked up before: should the file be replaced meanwhile, the next look opens the new one.
+        identity = _identity(self._path)
+        connection = open_file(self._path, "mode=rw")
         try:
-            if self._is_shared():
-                leave_wal(connection)
-            version = version_of(connection, self._path)
+            version = self._insist(lambda: meet(connection, self._path, is_shared=self._is_shared()))
             if 0 < version < SCHEMA_VERSION:
-                bring_up_to_date(connection, self._path)
+                self._insist(lambda: bring_up_to_date(connection, self._path))
         except BaseException:
             connection.close()
             raise
         if not version and not even_empty:
             connection.close()
             return
-        found = os.stat(self._path)
-        self._connection, self._identity, self._is_prepared = connection, (found.st_dev, found.st_ino), False
+        self._connection, self._identity, self._is_prepared = connection, identity, False
 
     def _check_version(self, connection: sqlite3.Connection) -> None:
         if connection.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
             version_of(connection, self._path)
+
+    def _insist(self, act: Callable[[], _Answer]) -> _Answer:
+        return insist(act, self._busy_seconds)
 
     def _is_shared(self) -> bool:
         if self._shared is None:
