@@ -59,18 +59,16 @@ class Event(StrEnum):
     WITHDRAW = "withdraw"
 
 
-PENDING = frozenset({Status.UNSEEN, Status.SEEN})
-ACKNOWLEDGED = frozenset(
-    {
-        Status.ACCEPTED,
-        Status.REJECTED,
-        Status.DEFERRED,
-        Status.NEEDS_CONFIRMATION,
-        Status.PENDING,
-        Status.APPLIED,
-        Status.BLOCKED,
-        Status.NOT_APPLICABLE,
-    }
+PENDING = (Status.UNSEEN, Status.SEEN)
+ACKNOWLEDGED = (
+    Status.ACCEPTED,
+    Status.REJECTED,
+    Status.DEFERRED,
+    Status.NEEDS_CONFIRMATION,
+    Status.PENDING,
+    Status.APPLIED,
+    Status.BLOCKED,
+    Status.NOT_APPLICABLE,
 )
 
 # None stands for "what the merged receipts say", which is data and not a state of its own.
