@@ -235,6 +235,15 @@ def _sweep(path: str) -> None:
                         os.unlink(left)
 
 
+def sweep(path: str) -> None:
+    """Remove what killed processes left of replacing a file; the caller sees to it that nobody is replacing it."""
+    directory, name = os.path.split(path)
+    with suppress(OSError):
+        for one in os.listdir(directory):
+            if one.startswith(name + ".") and one.endswith(".tmp"):
+                os.unlink(os.path.join(directory, one))
+
+
 def append_line(path: str, data: bytes, *, durable: bool) -> None:
     """Add whole lines to a file of lines with one write; needs no lock among writers that do the same.
 

@@ -183,9 +183,12 @@ class Ledger:
         for block, name in zip(self.inbox.items, self.placed, strict=True):
             if name == _DOUBLE:
                 found.append(Fault(INBOX, block.line, f"a second block with the id {block.id}; the first one counts"))
-        block_, anchor = self.unfinished, self.inbox.anchor
-        # A writer of this moment will have finished the next time somebody looks.
-        if block_ and anchor and time.time() - anchor.mtime_ns / 1e9 > SETTLING_SECONDS:
-            size = f"{len(block_.body.encode())} of {block_.fields.get('body_bytes', 'unknown')} bytes"
-            found.append(Fault(INBOX, block_.line, f"{block_.id} is cut short: {size}"))
+        cut, anchor = self.unfinished, self.inbox.anchor
+        if cut and anchor:
+            if time.time() - anchor.mtime_ns / 1e9 > SETTLING_SECONDS:
+                size = f"{len(cut.body.encode())} of {cut.fields.get('body_bytes', 'unknown')} bytes"
+                found.append(Fault(INBOX, cut.line, f"{cut.id} is cut short: {size}"))
+            else:
+                # A writer of this moment will have finished the next time somebody looks.
+                found = [fault for fault in found if fault.line < cut.line]
         return [*found, *self.receipts.faults, *self.replies.faults, *self.marks.faults]

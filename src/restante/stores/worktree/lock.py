@@ -18,7 +18,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import Busy, StorageFailed
-from restante.stores.files import flocked, open_file, sync_directory, translated, write_all
+from restante.stores.files import flocked, open_file, sweep, sync_directory, translated, write_all
 from restante.stores.worktree.record import (
     WriteRecord,
     read_record,
@@ -144,28 +144,32 @@ def locked(layout: Layout, name: str, *, wait: float = WAIT_SECONDS, long: bool 
     with flocked(layout.own(f"{name}.flock"), wait) as is_alone:
         record = read_record(layout, name)
         with translated(path + ".lock"):
-            _take(path + ".lock", deadline, record.lock_inode if record else 0, is_alone=is_alone, wait=wait)
+            was_left = _take(path + ".lock", deadline, record.lock_inode if record else 0, is_alone=is_alone, wait=wait)
             held = Held(layout, name, path)
         try:
             if record:
                 recover(layout, name, record)
+            if was_left:
+                sweep(path)
             with _renewed(held) if long else nullcontext():
                 yield held
         finally:
             held.give_back()
 
 
-def _take(directory: str, deadline: float, left_inode: int, *, is_alone: bool, wait: float) -> None:
-    """Make the lock directory, as soon as it can be."""
+def _take(directory: str, deadline: float, left_inode: int, *, is_alone: bool, wait: float) -> bool:
+    """Make the lock directory, as soon as it can be; return whether somebody had left it behind."""
     pause = _POLL_SECONDS[0]
+    was_left = False
     while True:
         try:
             os.mkdir(directory, _OUR_MODE)
         except FileExistsError:
             pass
         else:
-            return
+            return was_left
         if _remove_if_left(directory, left_inode, is_alone=is_alone):
+            was_left = True
             continue
         if time.monotonic() >= deadline:
             raise Busy(

@@ -100,9 +100,16 @@ class FileNotebook:
 
     def _make_room(self) -> None:
         """Remove the pages of sessions that ended without a word: old ones, and the oldest of too many."""
-        with os.scandir(self._directory) as found:
-            pages = sorted((_changed(entry), entry.path) for entry in found if entry.name.endswith(".json"))
         limit = time.time() - MOST_SECONDS
+        pages: list[tuple[float, str]] = []
+        with os.scandir(self._directory) as found:
+            for entry in found:
+                changed = _changed(entry)
+                if entry.name.endswith(".json"):
+                    pages.append((changed, entry.path))
+                elif changed < limit:
+                    remove(entry.path)
+        pages.sort()
         for place, (changed, path) in enumerate(pages):
             if changed < limit or len(pages) - place >= MOST_PAGES:
                 with suppress(RestanteError):

@@ -8,6 +8,7 @@ unless it ends in a part of exactly those bytes, at exactly that place.
 from __future__ import annotations
 
 import os
+import re
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ SETTLING_SECONDS = 10.0
 _FIRST_WORD = b"restante-write-1"
 # Every block that any program of this format appends begins with this.
 _SEPARATOR = b"\n---\n\n## "
+_BLOCK = re.compile(re.escape(_SEPARATOR) + rb"(?:msg|reply|receipt)_[0-9]{8}T[0-9]{6}_[0-9A-Za-z]{26}\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,9 @@ def _foreign_start(tail: bytes, data: bytes) -> int:
     The two may look alike for a while behind the place where one ends and the other begins.
     """
     alike = next((place for place, pair in enumerate(zip(tail, data, strict=False)) if pair[0] != pair[1]), len(tail))
-    return tail.rfind(_SEPARATOR, 0, alike + len(_SEPARATOR))
+    place = tail.rfind(_SEPARATOR, 0, alike + len(_SEPARATOR))
+    begins = _BLOCK.match(tail, max(place, 0))
+    return 0 if begins is None or data.startswith(begins[0], place) else place
 
 
 def _cut_off(path: str, size: int) -> None:
