@@ -1,0 +1,166 @@
+"""The bell, as the guard, Python and the checkpoint see it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.stores.worktree import original
+
+import restante
+from restante.domain.message import Draft
+from restante.domain.receipt import Decision
+from restante.peek import mail_waits
+from restante.ports import Acknowledgement
+from restante.stores.worktree.bell import FileBell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from restante.stores.worktree.store import WorktreeMailbox
+
+GUARD = os.path.join(os.path.dirname(restante.__file__), "..", "..", "scripts", "restante-hook")
+
+
+def rest(box: Path) -> None:
+    """Make INBOX.md look as if nobody had written it for a while."""
+    then = time.time_ns() - 60_000_000_000
+    os.utime(box / "INBOX.md", ns=(then, then))
+
+
+def answer(mailbox: WorktreeMailbox, message_id: str) -> None:
+    mailbox.acknowledge([Acknowledgement(message_id, Decision.ACCEPTED)], "agent")
+
+
+@pytest.fixture
+def guard_rings(root: Path, tmp_path: Path) -> Callable[[], bool]:
+    """Run the guard with a stand-in for the interpreter that only says that it was started."""
+    place = tmp_path / "bin"
+    place.mkdir()
+    shutil.copy(GUARD, place / "restante-hook")
+    (place / "python").write_text("#!/bin/sh\necho rings\n")
+    (place / "python").chmod(0o755)
+    line = f"RESTANTE_BIN='{place}' RESTANTE_AGENT=codex RESTANTE_EVENT=Stop; . '{place}/restante-hook'; exit 0"
+
+    def rings() -> bool:
+        done = subprocess.run(["sh", "-c", line], cwd=root, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout == "rings\n"
+
+    return rings
+
+
+@pytest.fixture
+def all_ring(mailbox: WorktreeMailbox, root: Path, guard_rings: Callable[[], bool]) -> Callable[[], bool]:
+    """Ask the guard, the peek and the port, which must agree."""
+
+    def rings() -> bool:
+        answers = {guard_rings(), mail_waits(str(root)), FileBell(mailbox).is_ringing()}
+        assert len(answers) == 1
+        return answers.pop()
+
+    return rings
+
+
+def test_a_post_rings_until_a_checkpoint_finds_it_answered(
+    mailbox: WorktreeMailbox, box: Path, all_ring: Callable[[], bool]
+) -> None:
+    bell = FileBell(mailbox)
+    assert not all_ring()
+    message = mailbox.post(Draft("text")).message
+    rest(box)
+    bell.hush()
+    assert all_ring()
+    answer(mailbox, message.id)
+    assert all_ring()
+    bell.hush()
+    assert not all_ring()
+    mailbox.post(Draft("more"))
+    assert all_ring()
+
+
+def test_a_message_of_the_original_program_rings(
+    mailbox: WorktreeMailbox, box: Path, all_ring: Callable[[], bool]
+) -> None:
+    answer(mailbox, original.append(str(box), "one"))
+    rest(box)
+    FileBell(mailbox).hush()
+    assert not all_ring()
+    original.append(str(box), "two")
+    assert all_ring()
+
+
+def test_a_withdrawal_rings_once_and_rests(mailbox: WorktreeMailbox, box: Path, all_ring: Callable[[], bool]) -> None:
+    message = mailbox.post(Draft("text")).message
+    mailbox.withdraw(message.id)
+    assert all_ring()
+    rest(box)
+    FileBell(mailbox).hush()
+    assert not all_ring()
+
+
+def test_an_inbox_that_was_just_written_is_never_taken_for_quiet(
+    mailbox: WorktreeMailbox, root: Path, box: Path
+) -> None:
+    answer(mailbox, mailbox.post(Draft("text")).message.id)
+    now = time.time_ns() + 3_600_000_000_000
+    os.utime(box / "INBOX.md", ns=(now, now))
+    FileBell(mailbox).hush()
+    assert mail_waits(str(root))
+    assert not (box / ".restante" / "quiet").exists()
+
+
+def test_a_post_at_the_moment_of_hushing_is_not_missed(
+    mailbox: WorktreeMailbox, root: Path, box: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer(mailbox, mailbox.post(Draft("text")).message.id)
+    rest(box)
+    utime = os.utime
+
+    def post_first(path: int | str, ns: tuple[int, int]) -> None:
+        monkeypatch.undo()
+        original.append(str(box), "at this moment")
+        utime(path, ns=ns)
+
+    monkeypatch.setattr(os, "utime", post_first)
+    FileBell(mailbox).hush()
+    assert mail_waits(str(root))
+    assert not (box / ".restante" / "quiet").exists()
+
+
+def test_hushing_twice_reads_nothing(mailbox: WorktreeMailbox, root: Path, box: Path) -> None:
+    answer(mailbox, mailbox.post(Draft("text")).message.id)
+    rest(box)
+    FileBell(mailbox).hush()
+    before = (box / ".restante" / "quiet").stat()
+    FileBell(mailbox).hush()
+    assert (box / ".restante" / "quiet").stat() == before
+    assert not mail_waits(str(root))
+
+
+def test_a_mailbox_that_cannot_be_written_rings_on_and_fails_nobody(
+    mailbox: WorktreeMailbox, root: Path, box: Path
+) -> None:
+    answer(mailbox, mailbox.post(Draft("text")).message.id)
+    rest(box)
+    (box / ".restante" / "quiet").mkdir()
+    FileBell(mailbox).hush()
+    assert mail_waits(str(root))
+
+
+def test_hushing_where_there_is_no_mailbox_makes_none(mailbox: WorktreeMailbox, box: Path) -> None:
+    FileBell(mailbox).hush()
+    assert not box.exists()
+
+
+def test_peeking_imports_nothing_that_python_has_not_loaded_already() -> None:
+    program = "import sys, os; before = set(sys.modules); import restante.peek; print(set(sys.modules) - before)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = {name.strip(" '{}") for name in done.stdout.strip().split(",")}
+    assert loaded <= {"restante", "restante.peek", "__future__"}
