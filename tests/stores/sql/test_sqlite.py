@@ -463,7 +463,7 @@ def test_the_filesystem_is_that_of_the_nearest_mount() -> None:
 # -- the mailboxes of one file
 
 
-def test_mailboxes_of_one_file_are_strangers(open_database: Open, clock: object) -> None:
+def test_mailboxes_of_one_file_are_strangers(open_database: Open) -> None:
     database = open_database()
     one, two = database.mailbox("team/one", limits=Limits(pending_messages=1)), database.mailbox("team/two")
     first = one.post(make_draft("one", client_id="c")).message
@@ -480,7 +480,7 @@ def test_mailboxes_of_one_file_are_strangers(open_database: Open, clock: object)
     assert [change.message_id for change in one.changes_since("").changes] == [first.id]
 
 
-def test_numbers_grow_also_after_a_deletion_which_leaves_a_trace(open_database: Open, clock: object) -> None:
+def test_numbers_grow_also_after_a_deletion_which_leaves_a_trace(open_database: Open) -> None:
     database = open_database()
     mailbox, other = database.mailbox("team/one"), database.mailbox("team/two")
     messages = [mailbox.post(make_draft(text)).message for text in ("one", "two")]
@@ -558,7 +558,7 @@ def _steps(mailbox: SqliteMailbox, act: Callable[[], object]) -> int:
     return count
 
 
-def test_the_cost_of_what_waits_does_not_grow_with_history(mailbox: SqliteMailbox, clock: object) -> None:
+def test_the_cost_of_what_waits_does_not_grow_with_history(mailbox: SqliteMailbox) -> None:
     waiting = [mailbox.post(make_draft("old")).message]
     mailbox.acknowledge([Acknowledgement(waiting[0].id)], "agent")
 
