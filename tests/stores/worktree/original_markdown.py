@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 
@@ -45,7 +46,7 @@ def read(data: bytes) -> list[Seen]:
     lines = re.split(r"\r\n|\n", text)
     headings = [
         (opening.map, "".join(child.content for child in inline.children or []))
-        for opening, inline in zip(tokens, tokens[1:], strict=False)
+        for opening, inline in pairwise(tokens)
         if opening.type == "heading_open" and opening.tag == "h2" and opening.level == 0 and opening.map
     ]
     ends = [place[0] for place, _ in headings[1:]] + [len(lines)]

@@ -2,9 +2,10 @@ r"""Bodies: how a text is written so that nothing in it can be taken for structu
 
 *Plain*: as it is, where no Markdown parser and no line scanner can find structure in it.
 *Fenced*: between tilde fences longer than any run of tildes in it.
-*Quoted*: fenced, and every line prefixed with ``| ``, where a line of it looks like a block's heading. The
-original program's hook counts such lines wherever they stand, fences or not; and a torn fence would no longer
-hide them.
+*Quoted*: fenced, and every line behind ``| ``, or behind ``^ `` where a lone CR and no LF ended the line before.
+Used where a line of the text looks like a block's heading: the original program's hook counts such lines
+wherever they stand, and a torn fence would no longer hide them. And for a lone CR: that program counts lines
+in two ways, which then disagree about everything behind it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ _CONTROLS = re.compile(f"(?![\t\n])[{CONTROLS}]")
 _METADATA = re.compile(r"[\w-]+:")
 _STRUCTURE = re.compile(r"^[^\S\n]*(?:#|```|~~~|<|>|([-=*_])(?:[ \t]*\1)*[ \t]*$)", re.MULTILINE)
 _HEADING = re.compile(r"^[^\S\n]*##[^\S\n]+(?:msg|reply|receipt|auto)_", re.MULTILINE)
+_LONE_CR = re.compile(r"\r(?!\n)")
+_LINE_END = re.compile(r"\r(?!\n)|\n")
 _TILDES = re.compile(r"~{4,}")
 _OPENING = re.compile(rb"(~{4,})text\n")
 _BLOCK_HEADING = re.compile(rb"\n## (?:msg|reply|receipt|auto)_")
@@ -27,9 +30,9 @@ def write_body(text: str) -> tuple[str, str]:
     """Return the form of a body (empty for plain) and what stands in the file, up to and with the last line end."""
     if _is_plain(text):
         return "", text + "\n"
-    form = "quoted" if _HEADING.search(text) else "fenced"
+    form = "quoted" if _HEADING.search(text) or _LONE_CR.search(text) else "fenced"
     if form == "quoted":
-        text = "| " + text.replace("\n", "\n| ")
+        text = "| " + _LINE_END.sub(lambda end: "\n^ " if end[0] == "\r" else "\n| ", text)
     longest = max((len(run) for run in _TILDES.findall(text)), default=_LEAST_FENCE - 1)
     fence = "~" * (longest + 1)
     return form, f"{fence}text\n{text}\n{fence}\n"
@@ -79,8 +82,11 @@ def _read_quoted(data: bytes, start: int, size: int, closing: bytes) -> tuple[by
 
 
 def _unquoted(text: bytes) -> bytes | None:
+    ends = {b"| ": b"\n", b"^ ": b"\r"}
     lines = text.split(b"\n")
-    return b"\n".join(line[2:] for line in lines) if all(line.startswith(b"| ") for line in lines) else None
+    if any(line[:2] not in ends for line in lines):
+        return None
+    return b"".join(ends[line[:2]] + line[2:] for line in lines)[1:]
 
 
 def read_loose(raw: bytes, size: int, form: str) -> tuple[bytes, bool]:
@@ -94,11 +100,13 @@ def read_loose(raw: bytes, size: int, form: str) -> tuple[bytes, bool]:
         closed = re.compile(rb"\r?\n" + opened[1] + rb"[ \t]*(?:\r?\n|\Z)").search(raw, opened.end() - 1)
         body = raw[opened.end() : closed.start()] if closed else raw[opened.end() :]
         if form == "quoted":
-            body = re.sub(rb"(?m)^\| ", b"", body)
+            body = _unquoted(body.replace(b"\r\n", b"\n")) or body
         if not closed:
             return body, False
     else:
         body = raw.strip(b" \t\r\n\v\f")
+        if form and len(body) != size:
+            return body, False
     converted = body.replace(b"\r\n", b"\n")
     if len(converted) == size:
         return converted, True

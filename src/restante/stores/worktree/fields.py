@@ -54,5 +54,5 @@ def read_lines(head: str) -> dict[str, str]:
 
 def size_of(fields: dict[str, str]) -> int | None:
     """Return the size of the body that the head promises, in UTF-8 bytes; ``None`` when it promises none."""
-    text = fields.get("body_bytes", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
+    text = fields.get("body_bytes")
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else None

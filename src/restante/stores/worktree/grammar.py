@@ -54,7 +54,7 @@ class Block:
         fields: Metadata by name; values are decoded.
         body: The text; of a receipt, what belongs to none of its fields.
         complete: False for a torn or half-visible append: the body is shorter than ``body_bytes`` or its fence
-            is open, there is no body at all, or the file ends without a line end. A receipt is complete
+            is open, there is no body at all, or the text ends without a line end. A receipt is complete
             as soon as it names its message: agents' editors leave out the last line end.
     """
 
@@ -110,7 +110,7 @@ _WRITTEN = {
     Kind.RECEIPT: re.compile(rb"\n((?:[a-z_]+: [^\r\n]*\n)+)"),
 }
 # What a half-visible append shows before its heading is whole.
-_BEGUN = re.compile(rb"\n\r?\n---\r?\n\r?\n(?:#[^\r\n]*)?\Z")
+_BEGUN = re.compile(rb"\n\r?\n(?:-{1,3}|---\r?\n\r?\n(?:#[^\r\n]*)?)\Z")
 
 
 class _Scanner:
@@ -168,8 +168,8 @@ class _Scanner:
         before = following.before if following else self._end_of_text(body)
         raw = self._data[body:before]
         complete = (marked and raw[-1:] in (b"\n", b"\r")) or bool(raw.strip(BLANKS))
-        if not following and self._data[-1:] not in (b"\n", b"\r"):
-            complete = False
+        if self._data[before - 1 : before] not in (b"\n", b"\r"):
+            complete = complete and following is not None and not self._is_torn(raw)
         if size is None:
             raw = raw.strip(BLANKS)
         else:
@@ -181,6 +181,14 @@ class _Scanner:
             self._fault(line, f"{start.id} is torn: a part of it is missing")
         self._add(start, line, self._end_of(start, before), fields, raw, complete=complete)
         return following
+
+    def _is_torn(self, raw: bytes) -> bool:
+        """Tell whether text that a separator directly follows was cut off: a writer ends a line before it."""
+        if self._kind is Kind.MESSAGE:
+            return True
+        from restante.stores.worktree.handwritten import is_head_fragment
+
+        return is_head_fragment(raw.decode(errors="replace"))
 
     def _head(self, start: Start, line: int) -> tuple[dict[str, str], int, bool]:
         written = _WRITTEN[self._kind].match(self._data, start.after)
@@ -227,9 +235,12 @@ class _Scanner:
         return line_end(self._data, start.start + len(text), before)
 
     def _add(self, start: Start, line: int, end: int, fields: dict[str, str], raw: bytes, *, complete: bool) -> None:
-        for problem in problems(self._kind.value, fields):
-            self._fault(line, problem)
-        body = self._text(raw, line, "body")
+        if complete:
+            for problem in problems(self._kind.value, fields):
+                self._fault(line, problem)
+            body = self._text(raw, line, "body")
+        else:
+            body = raw.decode(errors="replace")
         offset = self._offset
         self._blocks.append(
             Block(self._kind, start.id, offset + start.start, offset + end, line, fields, body, complete)

@@ -68,6 +68,11 @@ def read_head(data: bytes, start: int) -> tuple[dict[str, str], int, bool]:
     return fields, body, False
 
 
+def is_head_fragment(text: str) -> bool:
+    """Tell whether a text is what the beginning of a metadata line leaves."""
+    return any(f"{name}:".startswith(text) for name in _HEAD)
+
+
 def _head_pair(text: str, fields: dict[str, str], *, behind_blank: bool) -> tuple[str, str] | None:
     if plain := _PLAIN.fullmatch(text):
         name, value = plain[1], (plain[2] or "").strip()

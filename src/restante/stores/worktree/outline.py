@@ -259,6 +259,7 @@ class _Outline:
 
     def _without_references(self) -> bytes:
         words = b"\n".join(line.rstrip(b" ") for line in self._paragraph)
-        while words[:1] == b"[" and (reference := _REFERENCE.match(words)):
-            words = words[reference.end() :]
-        return words
+        begin = 0
+        while reference := _REFERENCE.match(words, begin):
+            begin = reference.end()
+        return words[begin:]

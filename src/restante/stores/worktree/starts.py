@@ -24,6 +24,7 @@ _HAZARD = re.compile(rb"```|~~~|<")
 _TO_LINE_END = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _CLOSING_MARKS = re.compile(rb"(?:^|[ \t])#+[ \t]*$")
 _DRESS = re.compile(rb"(\*{1,3}|_{1,3}|`+)(.+)\1")
+_SEPARATOR = re.compile(rb"(?:\A|\n)---\r?\n\r?\n\Z")
 _RULE_AT_END = re.compile(rb"(?:\A|(?<=[\r\n]))(?:-{3,}|\*{3,}|_{3,})\Z")
 
 
@@ -85,6 +86,8 @@ class Starts:
         """Find the first start at or behind a position that is outside of any Markdown block."""
         strong = self._next_strong(position)
         limit = strong.start() if strong else len(self._data)
+        if strong and limit == position:
+            return Start(limit, strong.start(1), strong.end(1), strong[2].decode())
         for start, after, text in self._headings(position, limit):
             ident = undressed(text)
             if is_well_formed(ident, self._kind):
@@ -94,9 +97,10 @@ class Starts:
             if self._data[after - 1 : after] not in (b"\n", b"\r"):
                 break
             self._report(start, text)
-            before = self._text_end(position, start)
-            if self._kind == "receipt" or self._data[before:start].strip(BLANKS):
-                return Start(before, start, after, "")
+            # A block with a broken id, not a heading that somebody put into a text: it takes nothing with it.
+            broken = " " not in ident and _SEPARATOR.search(self._data, max(start - 8, position), start)
+            if broken or self._kind == "receipt":
+                return Start(self._text_end(position, start), start, after, "")
         return Start(strong.start(), strong.start(1), strong.end(1), strong[2].decode()) if strong else None
 
     def _next_strong(self, position: int) -> re.Match[bytes] | None:

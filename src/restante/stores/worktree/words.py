@@ -18,6 +18,7 @@ STATUSES = frozenset(("unread", "cancelled"))
 DECISIONS = {one.value: one for one in Decision}
 ACTIONS = {one.value: one for one in Action}
 
+_LISTED = (("priority", PRIORITIES), ("status", STATUSES), ("scope", SCOPES))
 _ID = re.compile(r"msg_[0-9]{8}T[0-9]{6}_[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}(?![0-9A-Za-z_])")
 _DRESS = "*_`'\" \t"
 # A word may be explained behind it: "accepted (with changes)", "applied - see the tests".
@@ -60,11 +61,11 @@ def problems(kind: str, fields: Mapping[str, str]) -> list[str]:
 
 
 def _message_problems(fields: Mapping[str, str]) -> list[str]:
-    found = [
-        f"unknown {name} {value!r}"
-        for name, known in (("priority", PRIORITIES), ("status", STATUSES), ("scope", SCOPES))
-        if (value := fields.get(name, "")) and value not in known
-    ]
+    found = []
+    for name, known in _LISTED:
+        value = fields.get(name)
+        if value and value not in known:
+            found.append(f"unknown {name} {value!r}")
     return found + _time_problems(fields, "created_at", "expires_at", "withdrawn_at")
 
 
@@ -85,7 +86,12 @@ def _reply_problems(fields: Mapping[str, str]) -> list[str]:
 
 
 def _time_problems(fields: Mapping[str, str], *names: str) -> list[str]:
-    return [f"{name} is no time: {value!r}" for name in names if (value := fields.get(name)) and moment(value) is None]
+    found = []
+    for name in names:
+        value = fields.get(name)
+        if value and moment(value) is None:
+            found.append(f"{name} is no time: {value!r}")
+    return found
 
 
 _RULES = {"msg": _message_problems, "receipt": _receipt_problems, "reply": _reply_problems}
