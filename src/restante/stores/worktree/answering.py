@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import BadText
@@ -20,7 +19,7 @@ from restante.stores.worktree.render import HEADERS, render_receipt, render_repl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from restante.ports import Acknowledgement, Mark
+    from restante.domain.mailbox import Acknowledgement, Mark
     from restante.stores.worktree.desk import Desk
     from restante.stores.worktree.grammar import Block
 
@@ -78,7 +77,7 @@ def _answer(desk: Desk, word: Acknowledgement, reader: str, newest: dict[str, Re
     data = render_receipt(receipt)
     # As it will be read: what is compared and returned is what is stored.
     receipt = receipt_of(_only(data, RECEIPTS, Kind.RECEIPT))
-    if last and replace(receipt, id=last.id, seen_at=last.seen_at, by=last.by) == last:
+    if last and receipt._replace(id=last.id, seen_at=last.seen_at, by=last.by) == last:
         return last
     new.append(data)
     newest[word.message_id] = receipt

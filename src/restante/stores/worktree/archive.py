@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from restante.ports import Archived
+from restante.domain.mailbox import Archived
 from restante.stores.files import read_file
 from restante.stores.worktree.grammar import Kind, scan
 from restante.stores.worktree.layout import INBOX

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.lifecycle import Marks, Standing, Status, standing_of
+from restante.domain.mailbox import Entry, Mark
 from restante.domain.receipt import merge_receipts
-from restante.ports import Entry, Mark
 from restante.stores.worktree.blocks import message_of
 from restante.stores.worktree.numbers import Numbers
 
@@ -26,7 +25,6 @@ _UNTOUCHED = Standing(Status.UNSEEN)
 _MARKS = (Mark.NOTICED, Mark.SEEN)
 
 
-@dataclass(slots=True)
 class Slot:
     """One message of INBOX.md.
 
@@ -36,12 +34,14 @@ class Slot:
         letter: What it says; read when it is first asked for.
     """
 
-    block: Block
-    number: int
-    letter: Letter | None = None
+    __slots__ = ("block", "letter", "number")
+
+    def __init__(self, block: Block, number: int) -> None:
+        self.block = block
+        self.number = number
+        self.letter: Letter | None = None
 
 
-@dataclass(slots=True)
 class Said:
     """What was recorded of one message beside its text, in the order it was given.
 
@@ -51,13 +51,15 @@ class Said:
         marks: Where it was noticed and seen.
     """
 
-    receipts: list[Receipt] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
-    marks: dict[Mark, list[MarkLine]] = field(default_factory=dict)
+    __slots__ = ("blocks", "marks", "receipts")
+
+    def __init__(self) -> None:
+        self.receipts: list[Receipt] = []
+        self.blocks: list[Block] = []
+        self.marks: dict[Mark, list[MarkLine]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Picks:
+class Picks(NamedTuple):
     """What the index says of the part of INBOX.md that is not read again.
 
     Attributes:

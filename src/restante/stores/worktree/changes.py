@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from restante.domain.errors import UsageError
 from restante.domain.lifecycle import Status
-from restante.ports import Change, ChangeKind, Changes, Mark
+from restante.domain.mailbox import Change, ChangeKind, Changes, Mark
 from restante.stores.worktree.blocks import reply_of
 from restante.stores.worktree.numbers import Numbers
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from restante.domain.limits import Limits
-    from restante.ports import Clock, Entry, Ids
+    from restante.domain.mailbox import Entry
+    from restante.ports import Clock, Ids
     from restante.stores.worktree.blocks import Letter
     from restante.stores.worktree.book import Book
     from restante.stores.worktree.locate import Worktree

@@ -13,13 +13,13 @@ from __future__ import annotations
 import json
 import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from restante.domain.errors import RestanteError
 from restante.stores.files import read_file, replace
 from restante.stores.worktree.book import Picks
 from restante.stores.worktree.numbers import Numbers
-from restante.stores.worktree.stream import CHECK_BYTES, Anchor, Spanned
+from restante.stores.worktree.stream import CHECK_BYTES, Anchor, Item
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +36,6 @@ _WORTH_BYTES_EACH = 32
 _REPLACED = 1 << 40
 
 Span = tuple[int, int, int]
-Item = TypeVar("Item", bound=Spanned)
 
 
 class Index:

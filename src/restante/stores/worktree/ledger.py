@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from restante.ports import Fault
+from restante.domain.mailbox import Fault
 from restante.stores.worktree.blocks import receipt_of
 from restante.stores.worktree.book import Book
 from restante.stores.worktree.grammar import Kind, scan

@@ -7,7 +7,6 @@ another owner, and it may not be installed. What is on disk answers the same que
 from __future__ import annotations
 
 import os
-import re
 import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 MAILBOX = ".codex-mailbox"
 
-_BARE = re.compile(rb"^[ \t]*bare[ \t]*(?:=[ \t]*(\w+)[ \t]*)?$", re.MULTILINE | re.IGNORECASE)
 _MOST_CONFIG = 1 << 20
 
 
@@ -157,8 +155,10 @@ def _is_bare(git_dir: str) -> bool:
     answer = False
     for name in ("config", "config.worktree"):
         text = _first_line(os.path.join(git_dir, name))
-        for match in _BARE.finditer(os.fsencode(text or "")):
-            answer = (match[1] or b"true").lower() in (b"true", b"yes", b"on", b"1")
+        for line in (text or "").splitlines():
+            key, equals, value = line.partition("=")
+            if key.strip().lower() == "bare":
+                answer = not equals or value.strip().lower() in ("true", "yes", "on", "1")
     return answer
 
 

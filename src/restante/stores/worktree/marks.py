@@ -7,12 +7,10 @@ The format that is shared with other programs has no place for it, and bending t
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.ids import is_well_formed
-from restante.ports import Fault, Mark
+from restante.domain.mailbox import Fault, Mark
 from restante.stores.files import CUT, append_line
 from restante.stores.worktree.layout import MARKS
 from restante.stores.worktree.words import moment, moment_text
@@ -23,11 +21,8 @@ if TYPE_CHECKING:
 
     from restante.stores.worktree.layout import Layout
 
-_UNFIT = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ufeff]+")
 
-
-@dataclass(frozen=True, slots=True)
-class MarkLine:
+class MarkLine(NamedTuple):
     """One line.
 
     Attributes:
@@ -49,8 +44,7 @@ class MarkLine:
     reader: str
 
 
-@dataclass(frozen=True, slots=True)
-class MarkPart:
+class MarkPart(NamedTuple):
     """What is in a stretch of the file; a line without its end is not looked at yet."""
 
     blocks: list[MarkLine]
@@ -94,7 +88,8 @@ def add_marks(layout: Layout, message_ids: Iterable[str], mark: Mark, reader: st
         StorageFailed: They cannot be written.
     """
     time = moment_text(at)
-    name = _UNFIT.sub("-", reader)
+    # One word: no character of a name may end the line.
+    name = "".join(one if one.isprintable() and not one.isspace() else "-" for one in reader)
     lines = "".join(f"{time} {mark} {message_id} {name}\n" for message_id in message_ids)
     layout.make()
     append_line(layout.own(MARKS), lines.encode(errors="replace"), durable=mark is Mark.SEEN)

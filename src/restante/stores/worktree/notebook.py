@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from restante.domain.checkpoint import Shown
 from restante.domain.errors import RestanteError
-from restante.ports import Shown
 from restante.stores.files import flocked, make_directory, read_file, remove, replace
 from restante.stores.worktree.layout import Layout
 from restante.stores.worktree.words import moment_text
@@ -29,7 +28,7 @@ WAIT_SECONDS = 5.0
 MOST_PAGES = 200
 MOST_SECONDS = 7 * 24 * 3600.0
 
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_LONGEST_NAME = 64
 _MOST_BYTES = 1 << 20
 _MOST_TIMES = 2000
 
@@ -92,7 +91,8 @@ class FileNotebook:
 
     def _path(self, session: str) -> str:
         name = session
-        if not _PLAIN_NAME.fullmatch(session):
+        is_plain = session.isascii() and session.replace("-", "a").replace("_", "a").isalnum()
+        if not is_plain or len(session) > _LONGEST_NAME:
             import hashlib
 
             name = hashlib.sha256(session.encode(errors="surrogatepass")).hexdigest()[:32]

@@ -8,14 +8,14 @@ the file, the numbers that are not archived; so the file alone tells them all, a
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_COMMENT = re.compile(rb"\n?^<!-- restante archived: ([0-9,-]*) -->\r?\n", re.MULTILINE)
-_RANGE = re.compile(r"([1-9][0-9]{0,11})(?:-([1-9][0-9]{0,11}))?")
+_OPENING = b"<!-- restante archived: "
+_CLOSING = b" -->"
+_MOST_DIGITS = 12
 
 
 class Numbers:
@@ -46,9 +46,9 @@ class Numbers:
         """Read what ``str`` writes; ``None`` when it is not that."""
         ranges: list[tuple[int, int]] = []
         for word in text.split(separator) if text else ():
-            match = _RANGE.fullmatch(word)
-            first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
-            if not match or last < first or (ranges and first <= ranges[-1][1] + 1):
+            begin, dash, end = word.partition("-")
+            first, last = _number(begin), _number(end if dash else begin)
+            if not 0 < first <= last or (ranges and first <= ranges[-1][1] + 1):
                 return None
             ranges.append((first, last))
         return cls(ranges)
@@ -83,14 +83,19 @@ class Numbers:
 
 def archived_numbers(head: bytes) -> Numbers:
     """Read the comment in the head of INBOX.md; an empty set where there is none that makes sense."""
-    match = _COMMENT.search(head)
-    found = Numbers.parse(match[1].decode()) if match else None
-    return found or Numbers()
+    for line in head.splitlines():
+        if line.startswith(_OPENING) and line.endswith(_CLOSING):
+            text = line[len(_OPENING) : -len(_CLOSING)].decode(errors="replace")
+            return Numbers.parse(text) or Numbers()
+    return Numbers()
 
 
 def with_archived(head: bytes, numbers: Numbers) -> bytes:
     """Return the head of INBOX.md with the comment for these numbers."""
-    bare = _COMMENT.sub(b"", head)
-    if not bare.endswith(b"\n"):
-        bare += b"\n"
-    return bare + f"\n<!-- restante archived: {numbers} -->\n".encode()
+    lines = head.splitlines(keepends=True)
+    bare = b"".join(line for line in lines if not line.startswith(_OPENING)).rstrip(b"\r\n")
+    return b"%b\n\n%b%b%b\n" % (bare, _OPENING, str(numbers).encode(), _CLOSING)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS else 0

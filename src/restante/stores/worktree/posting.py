@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import BadText, Conflict, MailboxFull, RestanteError
 from restante.domain.lifecycle import Event, step
 from restante.domain.limits import check_text
+from restante.domain.mailbox import Posted
 from restante.domain.message import Message, Sender
-from restante.ports import Posted
 from restante.stores.files import append_line, create, make_directory, read_file
 from restante.stores.worktree.blocks import message_of
 from restante.stores.worktree.desk import to_ms
@@ -111,10 +110,10 @@ def _write(desk: Desk, draft: Draft) -> tuple[Message, bytes]:
         number=desk.book.archived.next_free(desk.book.last),
         mailbox=desk.address,
         created=now,
-        **{name: getattr(draft, name) for name in draft.__slots__},
+        **{name: getattr(draft, name) for name in draft._fields},
     )
     # Whether a sender was proven is not a thing that a file which anyone can write could say.
-    message = replace(message, expires=message.expires and to_ms(message.expires), sender=Sender(message.sender.name))
+    message = message._replace(expires=message.expires and to_ms(message.expires), sender=Sender(message.sender.name))
     data = render_message(message)
     blocks = scan(b"\n" + data, source=INBOX, kind=Kind.MESSAGE).blocks
     whole = len(blocks) == 1 and blocks[0].complete

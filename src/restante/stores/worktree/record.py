@@ -8,13 +8,12 @@ unless it ends in a part of exactly those bytes, at exactly that place.
 from __future__ import annotations
 
 import os
-import re
 import time
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import StorageFailed
+from restante.domain.ids import is_well_formed
 from restante.stores.files import append_line, open_file, read_file, remove, replace, translated, write_all
 
 if TYPE_CHECKING:
@@ -25,11 +24,9 @@ SETTLING_SECONDS = 10.0
 _FIRST_WORD = b"restante-write-1"
 # Every block that any program of this format appends begins with this.
 _SEPARATOR = b"\n---\n\n## "
-_BLOCK = re.compile(re.escape(_SEPARATOR) + rb"(?:msg|reply|receipt)_[0-9]{8}T[0-9]{6}_[0-9A-Za-z]{26}\n")
 
 
-@dataclass(frozen=True, slots=True)
-class WriteRecord:
+class WriteRecord(NamedTuple):
     """An append that began.
 
     Attributes:
@@ -141,8 +138,10 @@ def _foreign_start(tail: bytes, data: bytes) -> int:
     """
     alike = next((place for place, pair in enumerate(zip(tail, data, strict=False)) if pair[0] != pair[1]), len(tail))
     place = tail.rfind(_SEPARATOR, 0, alike + len(_SEPARATOR))
-    begins = _BLOCK.match(tail, max(place, 0))
-    return 0 if begins is None or data.startswith(begins[0], place) else place
+    heading, line_end, _ = tail[max(place, 0) :].removeprefix(_SEPARATOR).partition(b"\n")
+    if not line_end or not is_well_formed(heading.decode(errors="replace")):
+        return 0
+    return 0 if data.startswith(_SEPARATOR + heading + b"\n", place) else place
 
 
 def _cut_off(path: str, size: int) -> None:

@@ -7,7 +7,6 @@ in both places or a torn copy here; the one in INBOX.md counts, and of copies th
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import StorageFailed
@@ -28,7 +27,6 @@ HEADER = (
     b"Messages that were answered, taken back or expired, moved here from INBOX.md.\n\n---\n"
 )
 
-_NAME = re.compile(r"INBOX-[0-9]{4}-[0-9]{2}-[0-9]{2}\.md")
 _Signature = tuple[int, int, int]
 
 
@@ -107,7 +105,9 @@ class Shelf:
 
     def _names(self) -> list[str]:
         try:
-            return sorted(name for name in os.listdir(self._layout.archive) if _NAME.fullmatch(name))
+            return sorted(
+                name for name in os.listdir(self._layout.archive) if name.startswith("INBOX-") and name.endswith(".md")
+            )
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from restante.domain.lifecycle import Status
 from restante.domain.limits import Limits
-from restante.ports import Counts
+from restante.domain.mailbox import Counts
 from restante.stores.worktree.blocks import reply_of
 from restante.stores.worktree.desk import Desk
 
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from restante.domain.lifecycle import Standing
+    from restante.domain.mailbox import Acknowledgement, Archived, Changes, Entry, Fault, Mark, Posted
     from restante.domain.message import Draft, Reply
     from restante.domain.receipt import Receipt
-    from restante.ports import Acknowledgement, Archived, Changes, Clock, Entry, Fault, Ids, Mark, Posted
+    from restante.ports import Clock, Ids
     from restante.stores.worktree.layout import Layout
     from restante.stores.worktree.locate import Worktree
 

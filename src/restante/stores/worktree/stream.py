@@ -8,63 +8,61 @@ change without growth, other bytes) makes it read everything anew, so what it sa
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from restante.domain.errors import StorageFailed
 from restante.stores.files import open_file, read_at, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Protocol
 
-    from restante.ports import Fault
+    from restante.domain.mailbox import Fault
+
+    class Spanned(Protocol):
+        """Anything that stands at some place of a file."""
+
+        @property
+        def start(self) -> int:
+            """Offset of its first byte."""
+
+        @property
+        def end(self) -> int:
+            """Offset after its last byte."""
+
+        @property
+        def line(self) -> int:
+            """The line it begins at, from 1."""
+
+    Item_co = TypeVar("Item_co", bound=Spanned, covariant=True)
+
+    class Part(Protocol[Item_co]):
+        """What was found in a stretch of a file; ``grammar.Scan`` is one."""
+
+        @property
+        def blocks(self) -> Sequence[Item_co]:
+            """The things, in order."""
+
+        @property
+        def faults(self) -> Sequence[Fault]:
+            """What could not be understood."""
+
+        @property
+        def resume(self) -> int:
+            """Offset to go on from: things that begin there or later will be found again, as they are then."""
+
+        @property
+        def resume_line(self) -> int:
+            """The line of that offset."""
+
 
 # How many bytes before the place of going on must be as they were.
 CHECK_BYTES = 256
 
-
-class Spanned(Protocol):
-    """Anything that stands at some place of a file."""
-
-    @property
-    def start(self) -> int:
-        """Offset of its first byte."""
-
-    @property
-    def end(self) -> int:
-        """Offset after its last byte."""
-
-    @property
-    def line(self) -> int:
-        """The line it begins at, from 1."""
+Item = TypeVar("Item", bound="Spanned")
 
 
-Item = TypeVar("Item", bound=Spanned)
-Item_co = TypeVar("Item_co", bound=Spanned, covariant=True)
-
-
-class Part(Protocol[Item_co]):
-    """What was found in a stretch of a file; ``grammar.Scan`` is one."""
-
-    @property
-    def blocks(self) -> Sequence[Item_co]:
-        """The things, in order."""
-
-    @property
-    def faults(self) -> Sequence[Fault]:
-        """What could not be understood."""
-
-    @property
-    def resume(self) -> int:
-        """Offset to go on from: things that begin there or later will be found again, as they are then."""
-
-    @property
-    def resume_line(self) -> int:
-        """The line of that offset."""
-
-
-@dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(NamedTuple):
     """Where reading goes on, and how to tell that the file is still the one that was read.
 
     Attributes:
