@@ -56,19 +56,18 @@ class Style:
     @staticmethod
     def from_gap(space: str, step: str) -> Style:
         """The layout that the whitespace before an element shows."""
-        if "\n" not in space:
-            return Style("", "", "")
-        indent = space.rpartition("\n")[2]
-        return Style("\r\n" if "\r\n" in space else "\n", indent, step or indent or "  ")
+        line = re.search(r"(\r?\n)([ \t]*)\Z", space)
+        return Style(line[1], line[2], step or line[2] or "  ") if line else Style("", "", "")
 
     @staticmethod
     def at(document: Document, node: Node) -> Style:
         """The layout of a value that is there."""
-        text, members = document.text, Style.of_members(document)
-        if not members.eol or "\n" not in text[node.start : node.end]:
+        own = document.text[node.start : node.end]
+        if "\n" not in own:
             return Style("", "", "")
-        line = text[text.rfind("\n", 0, node.start) + 1 : node.start]
-        return Style(members.eol, line[: len(line) - len(line.lstrip(" \t"))], members.step)
+        first, last = own.split("\n", 2)[1], own.rpartition("\n")[2]
+        indent, inner = last[: len(last) - len(last.lstrip(" \t"))], first[: len(first) - len(first.lstrip(" \t"))]
+        return Style("\r\n" if "\r\n" in own else "\n", indent, inner.removeprefix(indent) or "  ")
 
 
 def render(value: object, style: Style) -> str:

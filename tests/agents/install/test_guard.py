@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.agents.install.conftest import git
 
 from restante.agents.hookline import TIMEOUTS, command_line
-from tests.agents.install.conftest import git
 
 SHELLS = [
     [path, *rest]
