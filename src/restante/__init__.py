@@ -11,10 +11,11 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from restante.domain.errors import RestanteError
+    from restante.domain.mailbox import Entry
     from restante.domain.message import Draft, Message, Priority, Reply, Scope
     from restante.domain.receipt import Action, Decision, Receipt
     from restante.office import Case, Office, Sent, Snapshot
-    from restante.ports import Entry, Mailbox
+    from restante.ports import Mailbox
     from restante.wiring import open_office
 
 __all__ = [

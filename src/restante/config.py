@@ -8,8 +8,7 @@ All faults of a configuration are reported at once.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from restante.domain.errors import BadConfig
 
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """One thing that can be set.
 
     Attributes:
@@ -62,8 +60,7 @@ OPTIONS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """The values in force; see ``OPTIONS`` for what each means."""
 
     show_again: float = 600.0

@@ -10,42 +10,34 @@ An office works on one worktree's mailbox. It holds no state of its own; what it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from restante.domain.ids import is_well_formed, resolve
-from restante.ports import Acknowledgement
+from restante.domain.mailbox import Acknowledgement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from restante.config import Settings
     from restante.domain.checkpoint import Checkpoint, Delivery
+    from restante.domain.finding import Finding
     from restante.domain.lifecycle import Standing
+    from restante.domain.mailbox import Archived, Changes, Counts, Entry, Fault, Posted
     from restante.domain.message import Draft, Reply
     from restante.domain.receipt import Action, Decision, Receipt
-    from restante.domain.session import Caller
+    from restante.domain.repeat import Repeat
+    from restante.domain.session import Caller, Thread
+    from restante.domain.setup import Check, Plan
     from restante.ports import (
         Archive,
-        Archived,
         Bell,
-        Changes,
-        Check,
         Clock,
-        Counts,
-        Entry,
-        Fault,
-        Finding,
         Ids,
         Installer,
         Mailbox,
         Notebook,
-        Plan,
-        Posted,
-        Repeat,
         RepeatBook,
         Scanner,
-        Thread,
         Threads,
         Watcher,
     )
@@ -115,16 +107,14 @@ class Parts(Protocol):
         """Look at the mailbox itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """The answer to ``Office.send``."""
 
     posted: Posted
     repeat: Repeat | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """All there is to know of one message."""
 
     entry: Entry
@@ -132,8 +122,7 @@ class Case:
     replies: tuple[Reply, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """A mailbox as a whole."""
 
     address: str
@@ -239,7 +228,7 @@ class Office:
     def snapshot(self) -> Snapshot:
         """Return the mailbox as a whole. A damaged book of repeats is told as a fault; mail can still be read."""
         from restante.domain.errors import Damaged
-        from restante.ports import Fault
+        from restante.domain.mailbox import Fault
 
         mailbox = self._parts.mailbox
         cursor = mailbox.tip()
@@ -413,7 +402,7 @@ class Office:
 
     def _check_repeats(self) -> Check:
         from restante.domain.errors import RestanteError
-        from restante.ports import Check
+        from restante.domain.setup import Check
 
         try:
             found = self._parts.repeats.all()

@@ -6,8 +6,6 @@ types cannot say stand in the docstrings; a home that keeps them can be used for
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -15,9 +13,15 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import datetime
 
+    from restante.domain.checkpoint import Shown
+    from restante.domain.finding import Finding
     from restante.domain.lifecycle import Standing
-    from restante.domain.message import Draft, Message, Priority, Reply, Scope
-    from restante.domain.receipt import Action, Decision, Receipt
+    from restante.domain.mailbox import Acknowledgement, Archived, Changes, Counts, Entry, Fault, Mark, Posted
+    from restante.domain.message import Draft, Reply
+    from restante.domain.receipt import Receipt
+    from restante.domain.repeat import Repeat
+    from restante.domain.session import Thread
+    from restante.domain.setup import Check, Plan
 
 
 class Clock(Protocol):
@@ -35,120 +39,6 @@ class Ids(Protocol):
 
     def new(self, kind: str, at: datetime) -> str:
         """Return a fresh id of the kind; two from one process sort in the order they were made."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A message and what became of it."""
-
-    message: Message
-    standing: Standing
-
-
-@dataclass(frozen=True, slots=True)
-class Posted:
-    """The answer to a post.
-
-    Attributes:
-        message: As stored.
-        duplicate: Whether it had been posted before under the same client id; nothing was stored again.
-    """
-
-    message: Message
-    duplicate: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Numbers of a mailbox, without a letter of its mail.
-
-    Attributes:
-        total: Messages the mailbox holds.
-        unseen: Pending and never read.
-        pending: Unseen and seen.
-        high_water: Number of the newest unseen message; when none is unseen, of the newest message. Never falls.
-        oldest_unseen: When the oldest unseen message was created.
-    """
-
-    total: int = 0
-    unseen: int = 0
-    pending: int = 0
-    high_water: int = 0
-    oldest_unseen: datetime | None = None
-
-
-class Mark(StrEnum):
-    """What may be recorded of a message beside its receipts."""
-
-    NOTICED = "noticed"
-    SEEN = "seen"
-
-
-@dataclass(frozen=True, slots=True)
-class Acknowledgement:
-    """What an addressee wants to say of one message; becomes a ``Receipt``."""
-
-    message_id: str
-    decision: Decision | None = None
-    action: Action | None = None
-    summary: str = ""
-    notes: str = ""
-
-
-class ChangeKind(StrEnum):
-    """What can be told of a mailbox."""
-
-    POSTED = "posted"
-    NOTICED = "noticed"
-    SEEN = "seen"
-    RECEIPT = "receipt"
-    REPLY = "reply"
-    WITHDRAWN = "withdrawn"
-    EXPIRED = "expired"
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One thing that happened in a mailbox.
-
-    Attributes:
-        kind: What happened.
-        at: When (UTC); ``None`` where a hand-written record does not say.
-        message_id: Which message; empty for a reply to none.
-        message: For ``POSTED``.
-        receipt: For ``RECEIPT``.
-        reply: For ``REPLY``.
-    """
-
-    kind: ChangeKind
-    at: datetime | None
-    message_id: str
-    message: Message | None = None
-    receipt: Receipt | None = None
-    reply: Reply | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """Changes since a cursor, and the cursor to ask with next. Every answer carries one, an empty answer too."""
-
-    changes: tuple[Change, ...]
-    cursor: str
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Something in a mailbox that could not be read for what it is; it was left as it is.
-
-    Attributes:
-        source: Name of the file or record.
-        line: Line it begins at, from 1; 0 where lines mean nothing.
-        reason: What is wrong with it, in a few words.
-    """
-
-    source: str
-    line: int
-    reason: str
 
 
 class Mailbox(Protocol):
@@ -249,19 +139,6 @@ class Mailbox(Protocol):
         """Return what could not be read."""
 
 
-@dataclass(slots=True)
-class Shown:
-    """What one session was shown of one mailbox. Changed in place while its notebook page is open.
-
-    Attributes:
-        times: When each message was last shown, by id.
-        held: Ids for which the session's end was held up once.
-    """
-
-    times: dict[str, datetime] = field(default_factory=dict)
-    held: set[str] = field(default_factory=set)
-
-
 class Notebook(Protocol):
     """Remembers, per session, what a checkpoint showed."""
 
@@ -286,67 +163,11 @@ class Bell(Protocol):
         """Stop ringing, if nothing is pending; a post at the same moment is not missed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What screening found in a text.
-
-    Attributes:
-        code: Stable name of the rule, for example ``secret.github_token``.
-        title: What it is, in words.
-        line: Where, from 1.
-        excerpt: The line, with anything secret replaced.
-        at: Where in the text it begins, in characters.
-        hidden: Which parts of the text no output may show because of it.
-    """
-
-    code: str
-    title: str
-    line: int
-    excerpt: str
-    at: int = 0
-    hidden: tuple[tuple[int, int], ...] = ()
-
-
 class Scanner(Protocol):
     """Finds what a sender should think about before the text leaves."""
 
     def scan(self, text: str) -> list[Finding]:
         """Return the findings in order of appearance."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """Guidance that is posted again and again.
-
-    Attributes:
-        id: See ``domain.ids``, kind ``auto``.
-        active: Whether it runs.
-        body: The text of each message.
-        priority: Of each message.
-        scope: Of each message.
-        interval_ms: Milliseconds between two messages; at least 5000.
-        created: When it was set up.
-        updated: When it was last changed.
-        next_run: When the next message is due.
-        last_sent: When the last one was posted.
-        sent_count: How many were posted.
-        source_message_id: The message it was set up with; empty when none.
-        allow_warnings: Whether its sender overrode screening.
-    """
-
-    id: str
-    active: bool
-    body: str
-    priority: Priority
-    scope: Scope
-    interval_ms: int
-    created: datetime
-    updated: datetime
-    next_run: datetime
-    last_sent: datetime | None = None
-    sent_count: int = 0
-    source_message_id: str = ""
-    allow_warnings: bool = False
 
 
 class RepeatBook(Protocol):
@@ -386,48 +207,6 @@ class RepeatBook(Protocol):
         """Record that a claimed repeat was posted."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
-    """One file that installing changes.
-
-    Attributes:
-        path: Where, as text.
-        before: Its bytes now; ``None`` when there is no file.
-        after: Its bytes then; ``None`` when it is removed.
-        what: What the change is, in a few words.
-    """
-
-    path: str
-    before: bytes | None
-    after: bytes | None
-    what: str
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Everything that installing or removing would change, and what a person should know first."""
-
-    changes: tuple[FileChange, ...]
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One line of ``doctor``.
-
-    Attributes:
-        name: What was looked at.
-        ok: Whether it is as it should be; ``None`` when it could not be told.
-        detail: What was found.
-        remedy: The command that mends it; empty when it is well.
-    """
-
-    name: str
-    ok: bool | None
-    detail: str
-    remedy: str = ""
-
-
 class Installer(Protocol):
     """Teaches agent programs about a worktree's mailbox, by files they read."""
 
@@ -458,29 +237,6 @@ class Installer(Protocol):
         """Look at what is installed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Thread:
-    """A conversation that an agent program has in some worktree.
-
-    Attributes:
-        id: The program's own id.
-        agent: The program.
-        title: Its name, or the beginning of it.
-        directory: Where it works.
-        status: What the program says of it.
-        updated: When it last changed.
-        loaded: Whether the program holds it in memory.
-    """
-
-    id: str
-    agent: str
-    title: str
-    directory: str
-    status: str
-    updated: datetime | None
-    loaded: bool
-
-
 class Threads(Protocol):
     """Reads which conversations an agent program has. Can change nothing."""
 
@@ -491,15 +247,6 @@ class Threads(Protocol):
             NothingThere: The program is not to be found.
             StorageFailed: It did not answer as it should.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class Archived:
-    """What archiving moved."""
-
-    moved: int
-    kept: int
-    into: str
 
 
 class Archive(Protocol):

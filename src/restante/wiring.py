@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from restante.agents.installer import FileInstaller
     from restante.config import Settings
     from restante.domain.session import Caller
-    from restante.ports import Check, Clock, Mailbox, Scanner
+    from restante.domain.setup import Check
+    from restante.ports import Clock, Mailbox, Scanner
     from restante.stores.worktree.archive import WorktreeArchive
     from restante.stores.worktree.bell import FileBell
     from restante.stores.worktree.locate import Worktree

@@ -9,12 +9,14 @@ import pytest
 
 from restante.agents.codex_threads import CodexThreads, HookState
 from restante.domain.errors import NothingThere, StorageFailed
-from restante.ports import Thread, Threads
+from restante.domain.session import Thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.agents.conftest import FakeCodex
+
+    from restante.ports import Threads
 
 PATIENCE = 30.0
 NOW = 1_796_000_000

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 from restante.domain.errors import RestanteError
 from restante.domain.limits import Limits
+from restante.domain.mailbox import Acknowledgement, Mark
 from restante.domain.message import Draft
 from restante.domain.receipt import Decision
-from restante.ports import Acknowledgement, Mark
 from restante.system.clock import SystemClock
 from restante.system.ids import MonotonicIds
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 import pytest
@@ -11,7 +10,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from restante.domain.errors import RestanteError
 from restante.domain.lifecycle import Status
-from restante.ports import Mark
+from restante.domain.mailbox import Mark
 from restante.testing import FakeClock, MailboxContract, MemoryMailbox, mailbox_machine
 
 if TYPE_CHECKING:
@@ -20,24 +19,24 @@ if TYPE_CHECKING:
 
     from restante.domain.lifecycle import Standing
     from restante.domain.limits import Limits
+    from restante.domain.mailbox import Acknowledgement, Archived, Changes, Counts, Entry, Posted
     from restante.domain.message import Draft, Reply
     from restante.domain.receipt import Receipt
-    from restante.ports import Acknowledgement, Archived, Changes, Counts, Entry, Posted
 
 
 class StripsBodies(MemoryMailbox):
     def post(self, draft: Draft) -> Posted:
-        return super().post(replace(draft, body=draft.body.strip()))
+        return super().post(draft._replace(body=draft.body.strip()))
 
 
 class TranslatesNewlines(MemoryMailbox):
     def post(self, draft: Draft) -> Posted:
-        return super().post(replace(draft, body=draft.body.replace("\r\n", "\n")))
+        return super().post(draft._replace(body=draft.body.replace("\r\n", "\n")))
 
 
 class ForgetsClientIds(MemoryMailbox):
     def post(self, draft: Draft) -> Posted:
-        return super().post(replace(draft, client_id=""))
+        return super().post(draft._replace(client_id=""))
 
 
 class DropsTheOldestWhenFull(MemoryMailbox):
@@ -50,7 +49,7 @@ class DropsTheOldestWhenFull(MemoryMailbox):
 class CountsCharacters(MemoryMailbox):
     def post(self, draft: Draft) -> Posted:
         limits = self._limits
-        self._limits = replace(limits, message_bytes=limits.message_bytes * 4)
+        self._limits = limits._replace(message_bytes=limits.message_bytes * 4)
         try:
             if len(draft.body) <= limits.message_bytes:
                 return super().post(draft)
@@ -69,7 +68,7 @@ class MarksWhatIsListed(MemoryMailbox):
 class LastMarkCounts(MemoryMailbox):
     def mark(self, message_ids: Sequence[str], mark: Mark, reader: str) -> None:
         for record in (self._records[one] for one in message_ids if one in self._records):
-            record.marks = replace(record.marks, noticed_at=None, seen_at=None)
+            record.marks = record.marks._replace(noticed_at=None, seen_at=None)
         super().mark(message_ids, mark, reader)
 
 
@@ -97,26 +96,26 @@ class WithdrawsAnything(MemoryMailbox):
 class LetsThingsUnexpire(MemoryMailbox):
     def _now(self) -> object:  # type: ignore[override]
         for record in self._records.values():
-            record.marks = replace(record.marks, is_expired=False)
+            record.marks = record.marks._replace(is_expired=False)
         return super()._now()
 
 
 class HighWaterFalls(MemoryMailbox):
     def counts(self) -> Counts:
         unseen = [entry.message.number for entry in self.entries() if entry.standing.status is Status.UNSEEN]
-        return replace(super().counts(), high_water=max(unseen, default=len(self._records)))
+        return super().counts()._replace(high_water=max(unseen, default=len(self._records)))
 
 
 class PagesLeaveGaps(MemoryMailbox):
     def changes_since(self, cursor: str, limit: int = 1000) -> Changes:
         answer = super().changes_since(cursor, limit)
-        return replace(answer, changes=answer.changes[: max(1, limit - 1)])
+        return answer._replace(changes=answer.changes[: max(1, limit - 1)])
 
 
 class ForgetsTheCursorWhenEmpty(MemoryMailbox):
     def changes_since(self, cursor: str, limit: int = 1000) -> Changes:
         answer = super().changes_since(cursor, limit)
-        return answer if answer.changes else replace(answer, cursor="")
+        return answer if answer.changes else answer._replace(cursor="")
 
 
 class RepliesToAnyone(MemoryMailbox):

@@ -20,8 +20,8 @@ from tests.contract import driver
 from tests.contract.driver import body_of, open_home
 
 from restante.domain.lifecycle import Status
+from restante.domain.mailbox import ChangeKind
 from restante.domain.message import Draft
-from restante.ports import ChangeKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -249,15 +249,24 @@ def check_refusals(reports: list[Report]) -> None:
         assert one["remedy"]
 
 
+FEW_BYTES = (0, 4096)
+MANY_BYTES = (1, 511, 4095, 4097, 8192, 40_000)
+
+
 @homes
-def test_a_disk_that_is_full_at_any_byte_leaves_no_half_mail(home: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("limits", "beyond"), [(FEW_BYTES, (0, 40)), pytest.param(MANY_BYTES, (-1, 1, 200, 4096), marks=pytest.mark.slow)]
+)
+def test_a_disk_that_is_full_at_any_byte_leaves_no_half_mail(
+    home: str, limits: tuple[int, ...], beyond: tuple[int, ...], tmp_path: Path
+) -> None:
     fresh = tmp_path / "fresh"
     fresh.mkdir()
     with open_home(home, str(fresh)) as mailbox:
         known, spare, _ = driver.post_early(mailbox)
     size = biggest_file(fresh)
     failures = 0
-    for limit in [0, 1, 511, 4095, 4096, 4097, 8192, 40_000, *(size + more for more in (-1, 0, 1, 40, 200, 4096))]:
+    for limit in [*limits, *(size + more for more in beyond)]:
         location = tmp_path / f"limit-{limit}"
         shutil.copytree(fresh, location, symlinks=True)
         reports = run(home, location, "limited", limit, "strained", known, spare)

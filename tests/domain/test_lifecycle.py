@@ -24,7 +24,7 @@ verdicts = st.builds(
     action=st.sampled_from([None, *Action]),
     first_seen_at=st.sampled_from([None, NOW - HOUR]),
     acknowledged_at=st.just(NOW),
-    count=st.integers(0, 3),
+    total=st.integers(0, 3),
 )
 
 
@@ -61,7 +61,7 @@ def _readings(said: str, state: Status, after: Status | None) -> set[str]:
 
 def test_every_state_is_pending_or_acknowledged_or_over() -> None:
     assert {*PENDING, *ACKNOWLEDGED, Status.EXPIRED, Status.WITHDRAWN} == set(Status)
-    assert not PENDING & ACKNOWLEDGED
+    assert not {*PENDING} & {*ACKNOWLEDGED}
 
 
 @pytest.mark.parametrize(("state", "event"), [pair for pair in product(Status, Event) if pair not in STEPS])
@@ -124,7 +124,7 @@ marks = st.builds(
 def test_a_standing_is_one_of_the_five_ends_in_their_order(marks: Marks, verdict: Verdict, lives: int | None) -> None:
     expires = None if lives is None else NOW + timedelta(minutes=lives)
     standing = standing_of(make_message(expires=expires), marks, verdict, NOW)
-    expected = Status.SEEN if marks.seen_at or verdict.count else Status.UNSEEN
+    expected = Status.SEEN if marks.seen_at or verdict.total else Status.UNSEEN
     if marks.is_withdrawn:
         expected = Status.WITHDRAWN
     elif verdict.is_acknowledged:
@@ -177,5 +177,5 @@ def test_seen_is_the_earliest_sign_of_it() -> None:
 
 
 def test_a_withdrawn_message_stays_withdrawn_whatever_is_written_by_hand() -> None:
-    verdict = Verdict(Decision.ACCEPTED, count=1)
+    verdict = Verdict(Decision.ACCEPTED, total=1)
     assert standing_of(make_message(), Marks(is_withdrawn=True), verdict, NOW).status is Status.WITHDRAWN

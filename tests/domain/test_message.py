@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, fields
-
 import pytest
 
 from restante.domain.errors import UsageError
@@ -12,16 +10,15 @@ from restante.testing import make_draft, make_message
 
 
 def test_a_message_has_every_attribute_of_its_draft_with_the_same_default() -> None:
-    of_message = {field.name: field for field in fields(Message)}
-    for field in fields(Draft):
-        assert field.name in of_message
-        assert of_message[field.name].default == field.default
-        assert of_message[field.name].type == field.type
+    for name in Draft._fields:
+        assert name in Message._fields
+        assert Message._field_defaults.get(name, "") == Draft._field_defaults.get(name, "")
+        assert Message.__annotations__[name] == Draft.__annotations__[name]
 
 
 def test_messages_cannot_be_changed_and_compare_by_value() -> None:
     message = make_message("text")
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         message.body = "other"  # type: ignore[misc]
     assert message == make_message("text")
     assert len({message, make_message("text"), make_message("other")}) == 2

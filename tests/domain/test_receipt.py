@@ -49,7 +49,7 @@ def test_the_newest_of_each_counts(given_: list[Receipt]) -> None:
     assert verdict.first_seen_at == min(times, default=None)
     said = [one.seen_at for one in given_ if one.seen_at and not one.is_bare]
     assert verdict.acknowledged_at == max(said, default=None)
-    assert verdict.count == len(given_)
+    assert verdict.total == len(given_)
     assert verdict.is_acknowledged == bool(said)
 
 
@@ -90,5 +90,5 @@ def test_receipts_without_any_time_go_by_their_order() -> None:
 def test_a_bare_receipt_only_says_seen() -> None:
     verdict = merge_receipts([receipt(3)])
     assert receipt(3).is_bare
-    assert (verdict.is_acknowledged, verdict.first_seen_at, verdict.count) == (False, at(3), 1)
+    assert (verdict.is_acknowledged, verdict.first_seen_at, verdict.total) == (False, at(3), 1)
     assert not receipt(3, None, Action.PENDING).is_bare

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,8 @@ from restante.testing import FakeClock, MemoryMailbox, SequentialIds, make_messa
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from restante.ports import Finding, Posted
+    from restante.domain.finding import Finding
+    from restante.domain.mailbox import Posted
 
 
 def _clean(text: str) -> list[Finding]:
@@ -45,7 +45,7 @@ def mailbox(clock: FakeClock, ids: SequentialIds) -> _Failing:
 
 
 def _add(book: StateBook, clock: FakeClock, ids: SequentialIds, body: str, *, allow_warnings: bool = False) -> str:
-    message = replace(make_message(body, priority=Priority.HIGH, scope=Scope.QUESTION), id=ids.new("msg", clock.now()))
+    message = make_message(body, priority=Priority.HIGH, scope=Scope.QUESTION)._replace(id=ids.new("msg", clock.now()))
     return add_repeat(book, ids, clock, message, interval_ms=60_000, allow_warnings=allow_warnings).id
 
 

@@ -3,17 +3,21 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.services.screening_cases import ACTIONS, CLEAN, SECRETS, drawn
 
+from restante.domain.finding import Finding
 from restante.domain.screening.actions import ACTIONS as ACTION_RULES
 from restante.domain.screening.secrets import SECRETS as SECRET_RULES
 from restante.domain.screening.text import fold
-from restante.ports import Finding, Scanner
 from restante.services.screening import MOST_FINDINGS, RuleScanner, screen
+
+if TYPE_CHECKING:
+    from restante.ports import Scanner
 
 _SCANNER = RuleScanner()
 _GITHUB = "ghp_" + drawn(36)

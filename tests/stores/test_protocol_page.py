@@ -14,9 +14,9 @@ import pytest
 from restante.agents.app_server_pipe import ALLOWED
 from restante.domain.ids import is_well_formed
 from restante.domain.lifecycle import Status
+from restante.domain.mailbox import Mark
 from restante.domain.message import Priority, Scope
 from restante.domain.receipt import Action, Decision
-from restante.ports import Mark
 from restante.stores.worktree.grammar import Kind, scan
 from restante.stores.worktree.locate import find_worktree
 from restante.stores.worktree.store import WorktreeMailbox

@@ -14,7 +14,7 @@ from restante.agents.hookline import TIMEOUTS
 from restante.agents.managed_block import IGNORES, find_block
 from restante.agents.original import original_hook_files
 from restante.domain.errors import RestanteError
-from restante.ports import Check
+from restante.domain.setup import Check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

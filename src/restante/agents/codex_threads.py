@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from restante.agents.app_server import AppServer, find_codex
-from restante.ports import Thread
+from restante.domain.session import Thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

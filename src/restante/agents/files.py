@@ -14,7 +14,7 @@ from restante.domain.errors import Conflict, RestanteError, StorageFailed, Unrea
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from restante.ports import FileChange
+    from restante.domain.setup import FileChange
 
 # What others share or read as part of a repository; everything else of ours is the person's own.
 _PUBLIC = frozenset({"AGENTS.md", "exclude"})

@@ -17,12 +17,12 @@ from restante.agents.json_edit import put_hooks, take_out_hooks
 from restante.agents.managed_block import GUIDANCE, IGNORES, find_block, put_block
 from restante.agents.original import original_hook_files
 from restante.domain.errors import RestanteError, Unreadable, UsageError
-from restante.ports import FileChange, Plan
+from restante.domain.setup import FileChange, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from restante.ports import Check
+    from restante.domain.setup import Check
 
 _BOM = b"\xef\xbb\xbf"
 _RULES = (b"/.codex-mailbox/", b"/.codex/hooks.json", b"/.claude/settings.local.json")

@@ -11,7 +11,7 @@ from restante.agents.ground import MAILBOX
 from restante.agents.guidance import IGNORE_ALL, is_our_readme
 from restante.agents.json_edit import take_out_hooks
 from restante.agents.managed_block import GUIDANCE, IGNORES, take_out_block
-from restante.ports import FileChange, Plan
+from restante.domain.setup import FileChange, Plan
 
 if TYPE_CHECKING:
     from restante.agents.ground import Ground

@@ -10,7 +10,7 @@ from restante.agents import codex
 from restante.agents.files import read_plain
 from restante.agents.toml_edit import add_entries
 from restante.domain.errors import NothingThere, Unreadable
-from restante.ports import FileChange, Plan
+from restante.domain.setup import FileChange, Plan
 
 if TYPE_CHECKING:
     from restante.agents.ground import Ground

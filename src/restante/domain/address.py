@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from restante.domain.errors import BadAddress
 
@@ -22,8 +22,7 @@ class Home(StrEnum):
     SESSION = "session"
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """The name of a mailbox.
 
     Attributes:

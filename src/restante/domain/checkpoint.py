@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from restante.domain.session import Caller
 
 
@@ -20,8 +21,7 @@ class Moment(StrEnum):
     SESSION_END = "session_end"
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(NamedTuple):
     """One moment of one session.
 
     Attributes:
@@ -37,8 +37,7 @@ class Checkpoint:
     other_holds: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(NamedTuple):
     """What a checkpoint hands over.
 
     Attributes:
@@ -50,3 +49,18 @@ class Delivery:
     text: str
     holds: bool
     message_ids: tuple[str, ...]
+
+
+class Shown:
+    """What one session was shown of one mailbox. Changed in place while its notebook page is open.
+
+    Attributes:
+        times: When each message was last shown, by id.
+        held: Ids for which the session's end was held up once.
+    """
+
+    __slots__ = ("held", "times")
+
+    def __init__(self, times: dict[str, datetime] | None = None, held: set[str] | None = None) -> None:
+        self.times = {} if times is None else times
+        self.held = set() if held is None else held

@@ -20,9 +20,8 @@ with its whole mailbox. The pictures in docs/ are drawn from ``STEPS``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import IllegalStep
 from restante.domain.receipt import Action, Decision, Verdict
@@ -117,8 +116,7 @@ def word_of(verdict: Verdict) -> Status | None:
     return Status(verdict.decision.value) if verdict.decision else None
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """What became of a message, with the times.
 
     Attributes:
@@ -149,8 +147,7 @@ class Standing:
         return self.status in PENDING
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(NamedTuple):
     """What a home recorded of a message beside its receipts.
 
     Attributes:
@@ -178,7 +175,7 @@ def standing_of(message: Message, marks: Marks, verdict: Verdict, now: datetime)
         now: The time to judge expiry by.
     """
     status = Status.UNSEEN
-    if marks.seen_at or verdict.count:
+    if marks.seen_at or verdict.total:
         status = step(status, Event.READ)
     if marks.is_withdrawn:
         status = step(status, Event.WITHDRAW)

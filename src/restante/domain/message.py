@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from restante.domain.errors import UsageError
 
@@ -36,8 +35,7 @@ class Scope(StrEnum):
     QUESTION = "question"
 
 
-@dataclass(frozen=True, slots=True)
-class Sender:
+class Sender(NamedTuple):
     """Who a message is from.
 
     Attributes:
@@ -49,8 +47,7 @@ class Sender:
     verified: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """A message before the office gave it an id, a number and a time.
 
     Attributes:
@@ -78,8 +75,7 @@ class Draft:
     client_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """What was posted. The attributes of ``Draft``, and what the office added.
 
     Attributes:
@@ -105,8 +101,7 @@ class Message:
     client_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """The addressee's words on a message.
 
     Attributes:

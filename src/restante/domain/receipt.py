@@ -7,9 +7,8 @@ the message was seen, so it can never take back what was said before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,8 +33,7 @@ class Action(StrEnum):
     NOT_APPLICABLE = "not_applicable"
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(NamedTuple):
     """The addressee's word on a message.
 
     Attributes:
@@ -64,8 +62,7 @@ class Receipt:
         return self.decision is None and self.action is None
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Several receipts of one message, merged.
 
     Attributes:
@@ -74,7 +71,7 @@ class Verdict:
         summary: Of the newest receipt that has one.
         first_seen_at: Time of the oldest receipt.
         acknowledged_at: Time of the newest receipt that is not bare.
-        count: How many receipts were merged.
+        total: How many receipts were merged.
     """
 
     decision: Decision | None = None
@@ -82,7 +79,7 @@ class Verdict:
     summary: str = ""
     first_seen_at: datetime | None = None
     acknowledged_at: datetime | None = None
-    count: int = 0
+    total: int = 0
 
     @property
     def is_acknowledged(self) -> bool:

@@ -1,12 +1,14 @@
-"""Who is calling: a person at a terminal, or one live session of an agent program."""
+"""Who is calling: a person at a terminal, or one live session of an agent program; and the threads such a one has."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(NamedTuple):
     """Whoever runs a command or a checkpoint.
 
     Attributes:
@@ -26,3 +28,25 @@ class Caller:
     def name(self) -> str:
         """What is written down as the reader: ``codex:<id>``, or ``human``."""
         return f"{self.agent}:{self.session}" if self.is_agent else "human"
+
+
+class Thread(NamedTuple):
+    """A conversation that an agent program has in some worktree.
+
+    Attributes:
+        id: The program's own id.
+        agent: The program.
+        title: Its name, or the beginning of it.
+        directory: Where it works.
+        status: What the program says of it.
+        updated: When it last changed.
+        loaded: Whether the program holds it in memory.
+    """
+
+    id: str
+    agent: str
+    title: str
+    directory: str
+    status: str
+    updated: datetime | None
+    loaded: bool

@@ -9,9 +9,10 @@ from restante.domain.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from restante.domain.mailbox import Acknowledgement
     from restante.domain.receipt import Receipt
     from restante.domain.session import Caller
-    from restante.ports import Acknowledgement, Bell, Mailbox
+    from restante.ports import Bell, Mailbox
 
 
 def acknowledge(mailbox: Mailbox, bell: Bell, words: Sequence[Acknowledgement], caller: Caller) -> list[Receipt]:

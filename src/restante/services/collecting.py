@@ -9,25 +9,25 @@ after the text was handed over whole.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.checkpoint import Checkpoint, Delivery, Moment
 from restante.domain.errors import Busy, StorageFailed
+from restante.domain.mailbox import Mark
 from restante.domain.text import age, cut, fenced, visible
-from restante.ports import Mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime, timedelta
 
+    from restante.domain.checkpoint import Shown
+    from restante.domain.mailbox import Entry
     from restante.domain.message import Message
     from restante.domain.session import Caller
-    from restante.ports import Bell, Clock, Entry, Mailbox, Notebook, Shown
+    from restante.ports import Bell, Clock, Mailbox, Notebook
 
 
-@dataclass(frozen=True, slots=True)
-class Manner:
+class Manner(NamedTuple):
     """How a checkpoint shows mail.
 
     Attributes:
@@ -72,7 +72,7 @@ def collect_without_memory(mailbox: Mailbox, clock: Clock, checkpoint: Checkpoin
 
     Only moments that cannot repeat within a turn show mail then: its start, and an end that was not held yet.
     """
-    from restante.ports import Shown
+    from restante.domain.checkpoint import Shown
 
     rare = (Moment.SESSION_START, Moment.PROMPT)
     if checkpoint.moment not in rare and not (checkpoint.moment is Moment.STOP and not checkpoint.already_held):

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from restante.domain.finding import Finding
+    from restante.domain.mailbox import Posted
     from restante.domain.message import Draft
-    from restante.ports import Finding, Mailbox, Posted
+    from restante.ports import Mailbox
 
 
 def check_draft(draft: Draft, limits: Limits, scan: Callable[[str], list[Finding]], *, allow_warnings: bool) -> None:

@@ -6,26 +6,26 @@ once; so whatever happens to a runner between claiming, posting and settling, th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import Conflict, RestanteError, Screened, UsageError
 from restante.domain.message import Draft
-from restante.ports import Repeat
+from restante.domain.repeat import Repeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from restante.domain.finding import Finding
+    from restante.domain.mailbox import Posted
     from restante.domain.message import Message
-    from restante.ports import Clock, Finding, Ids, Mailbox, Posted, RepeatBook
+    from restante.ports import Clock, Ids, Mailbox, RepeatBook
 
 LEAST_INTERVAL_MS = 5000
 MOST_INTERVAL_MS = 3650 * 86_400_000
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """One repeat's message that was posted.
 
     Attributes:
@@ -37,16 +37,14 @@ class Run:
     posted: Posted
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """One repeat that could not be posted, or not be settled; it is tried again later."""
 
     repeat: Repeat
     error: RestanteError
 
 
-@dataclass(frozen=True, slots=True)
-class RunResult:
+class RunResult(NamedTuple):
     """What became of the repeats that were due."""
 
     sent: tuple[Run, ...] = ()

@@ -6,13 +6,12 @@ Size is not screened: ``domain.limits`` refuses what is too large, and nothing o
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from restante.domain.finding import Finding
 from restante.domain.screening.actions import ACTIONS
 from restante.domain.screening.secrets import SECRETS
 from restante.domain.screening.text import excerpt, fold, line_starts, merged, with_copies
-from restante.ports import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -58,7 +57,7 @@ class RuleScanner:
                     known.update(range(start, end))
                 found.append(Finding(rule.code, rule.title, 0, "", start, hidden))
         if beside:
-            found[0] = replace(found[0], hidden=(*found[0].hidden, *beside))
+            found[0] = found[0]._replace(hidden=(*found[0].hidden, *beside))
         return _told(text, found) if found else []
 
 
@@ -100,11 +99,11 @@ def _told(text: str, found: Iterable[Finding]) -> list[Finding]:
         if again is None:
             again = len(kept)
             first_of[one.code, line] = again
-            kept.append(replace(one, line=line))
+            kept.append(one._replace(line=line))
             hidden.append([])
         hidden[again] += one.hidden
         owner.update(dict.fromkeys(places, again))
-    complete = [replace(one, hidden=tuple(merged(own))) for one, own in zip(kept, hidden, strict=True)]
+    complete = [one._replace(hidden=tuple(merged(own))) for one, own in zip(kept, hidden, strict=True)]
     return _with_excerpts(text, starts, sorted(complete, key=lambda one: one.at))
 
 
@@ -113,9 +112,9 @@ def _with_excerpts(text: str, starts: list[int], found: list[Finding]) -> list[F
     kept, rest = found[:MOST_FINDINGS], found[MOST_FINDINGS:]
     if rest:
         # What is not told must stay hidden all the same.
-        kept[-1] = replace(kept[-1], hidden=kept[-1].hidden + tuple(own for one in rest for own in one.hidden))
+        kept[-1] = kept[-1]._replace(hidden=kept[-1].hidden + tuple(own for one in rest for own in one.hidden))
     told = []
     for one in kept:
         end = starts[one.line] if one.line < len(starts) else len(text)
-        told.append(replace(one, excerpt=excerpt(text, (starts[one.line - 1], end), one.at, hidden)))
+        told.append(one._replace(excerpt=excerpt(text, (starts[one.line - 1], end), one.at, hidden)))
     return told

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from restante.ports import Entry, Mailbox, Watcher
+    from restante.domain.mailbox import Entry
+    from restante.ports import Mailbox, Watcher
 
 
 def wait_for_mail(mailbox: Mailbox, watcher: Watcher, seconds: float, after: int = 0) -> list[Entry]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from restante.ports import Changes, Mailbox, Watcher
+    from restante.domain.mailbox import Changes
+    from restante.ports import Mailbox, Watcher
 
 
 def follow(mailbox: Mailbox, watcher: Watcher, cursor: str, timeout: float | None = None) -> Iterator[Changes]:

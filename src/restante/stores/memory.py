@@ -6,22 +6,23 @@ Shipped for users' tests; nothing of it survives the process.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import Conflict, MailboxFull, NoSuchMessage, UsageError
 from restante.domain.lifecycle import Event, Marks, Standing, Status, standing_of, step
 from restante.domain.limits import Limits, check_text
+from restante.domain.mailbox import Archived, Change, ChangeKind, Changes, Counts, Entry, Mark, Posted
 from restante.domain.message import Message, Reply, Sender
 from restante.domain.receipt import Receipt, merge_receipts
-from restante.ports import Archived, Change, ChangeKind, Changes, Counts, Entry, Mark, Posted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from restante.domain.mailbox import Acknowledgement, Fault
     from restante.domain.message import Draft
-    from restante.ports import Acknowledgement, Clock, Fault, Ids
+    from restante.ports import Clock, Ids
 
 _NO_LIMITS = Limits()
 
@@ -84,7 +85,7 @@ class MemoryMailbox:
                 number=len(self._records) + 1,
                 mailbox=self._address,
                 created=now,
-                **{name: getattr(draft, name) for name in draft.__slots__},
+                **{name: getattr(draft, name) for name in draft._fields},
             )
             self._records[message.id] = _Record(message)
             self._tell(ChangeKind.POSTED, now, message.id, message=message)
@@ -114,10 +115,10 @@ class MemoryMailbox:
             now = self._now()
             for record in (self._records[one] for one in message_ids if one in self._records):
                 if mark is Mark.NOTICED and record.marks.noticed_at is None:
-                    record.marks = replace(record.marks, noticed_at=now)
+                    record.marks = record.marks._replace(noticed_at=now)
                     self._tell(ChangeKind.NOTICED, now, record.message.id)
                 elif mark is Mark.SEEN and record.marks.seen_at is None:
-                    record.marks = replace(record.marks, seen_at=now)
+                    record.marks = record.marks._replace(seen_at=now)
                     self._tell(ChangeKind.SEEN, now, record.message.id)
 
     def acknowledge(self, words: Sequence[Acknowledgement], reader: str) -> list[Receipt]:
@@ -175,7 +176,7 @@ class MemoryMailbox:
             record = self._record(message_id)
             step(record.standing(now).status, Event.WITHDRAW)
             if not record.marks.is_withdrawn:
-                record.marks = replace(record.marks, is_withdrawn=True, withdrawn_at=now)
+                record.marks = record.marks._replace(is_withdrawn=True, withdrawn_at=now)
                 self._tell(ChangeKind.WITHDRAWN, now, message_id)
             return record.standing(now)
 
@@ -236,7 +237,7 @@ class MemoryMailbox:
         now = self._clock.now()
         for record in self._records.values():
             if not record.marks.is_expired and record.standing(now).status is Status.EXPIRED:
-                record.marks = replace(record.marks, is_expired=True)
+                record.marks = record.marks._replace(is_expired=True)
                 self._tell(ChangeKind.EXPIRED, record.message.expires, record.message.id)
         return now
 

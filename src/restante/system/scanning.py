@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from restante.domain.errors import BadConfig
-from restante.ports import Finding
+from restante.domain.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

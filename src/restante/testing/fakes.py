@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -115,7 +114,7 @@ class MessageWords(DraftWords, total=False):
 
 def make_draft(body: str = "Use the v2 endpoint.", **words: Unpack[DraftWords]) -> Draft:
     """Return a draft; keyword arguments replace attributes of it."""
-    return replace(Draft(body), **words)
+    return Draft(body)._replace(**words)
 
 
 def make_message(
@@ -127,4 +126,4 @@ def make_message(
 ) -> Message:
     """Return a message that no mailbox stored; keyword arguments replace attributes of it."""
     at = created or FakeClock().now()
-    return replace(Message(compose("msg", at, number), number, "worktree:/somewhere", at, body), **words)
+    return Message(compose("msg", at, number), number, "worktree:/somewhere", at, body)._replace(**words)

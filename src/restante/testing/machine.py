@@ -13,15 +13,16 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from restante.domain.errors import RestanteError
 from restante.domain.limits import Limits
+from restante.domain.mailbox import Acknowledgement, Mark
 from restante.domain.receipt import Action, Decision
-from restante.ports import Acknowledgement, Mark
 from restante.stores.memory import MemoryMailbox
 from restante.testing.fakes import TRICKY_TEXTS, FakeClock, SequentialIds, make_draft
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from restante.ports import Change, Mailbox
+    from restante.domain.mailbox import Change
+    from restante.ports import Mailbox
     from restante.testing.contract.base import ContractBase
 
 _Answer = TypeVar("_Answer")

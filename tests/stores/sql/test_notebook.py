@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from restante.domain.checkpoint import Shown
 from restante.domain.errors import BadText, Busy
-from restante.ports import Shown
 from restante.testing import FakeClock, make_draft
 
 if TYPE_CHECKING:

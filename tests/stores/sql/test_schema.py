@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from restante.domain.errors import Damaged, Unreadable
-from restante.ports import Counts
+from restante.domain.mailbox import Counts
 from restante.stores.sql.schema import APPLICATION_ID, SCHEMA_VERSION, migrate, migrations
 from restante.testing import make_draft
 

@@ -14,8 +14,8 @@ import pytest
 
 from restante.domain.errors import Busy, IllegalStep, MailboxDeleted, NoSuchMessage, StorageFailed, UsageError
 from restante.domain.limits import Limits
+from restante.domain.mailbox import Acknowledgement, ChangeKind, Counts, Mark
 from restante.domain.receipt import Decision
-from restante.ports import Acknowledgement, ChangeKind, Counts, Mark
 from restante.stores.sql.connection import choose_journal, meet, open_file
 from restante.stores.sql.mounts import fs_type, is_shared
 from restante.stores.sql.schema import SCHEMA_VERSION

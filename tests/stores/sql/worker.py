@@ -8,9 +8,9 @@ from __future__ import annotations
 import itertools
 import sys
 
+from restante.domain.mailbox import Acknowledgement, Mark
 from restante.domain.message import Draft
 from restante.domain.receipt import Action, Decision
-from restante.ports import Acknowledgement, Mark
 from restante.stores.sql.sqlite import SqliteDatabase
 from restante.system.clock import SystemClock
 from restante.system.ids import MonotonicIds

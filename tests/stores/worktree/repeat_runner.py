@@ -23,8 +23,8 @@ from restante.system.clock import FixedClock
 from restante.system.ids import MonotonicIds
 
 if TYPE_CHECKING:
+    from restante.domain.mailbox import Posted
     from restante.domain.message import Draft
-    from restante.ports import Posted
 
 
 def die() -> None:

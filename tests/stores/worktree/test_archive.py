@@ -10,9 +10,9 @@ from tests.stores.worktree import original
 
 from restante.domain.errors import StorageFailed
 from restante.domain.lifecycle import Status
+from restante.domain.mailbox import Acknowledgement, Archived, ChangeKind
 from restante.domain.message import Draft
 from restante.domain.receipt import Decision
-from restante.ports import Acknowledgement, Archived, ChangeKind
 from restante.stores.worktree.desk import Desk
 from restante.stores.worktree.layout import INBOX
 from restante.stores.worktree.numbers import Numbers, archived_numbers, with_archived

@@ -13,10 +13,10 @@ import pytest
 from tests.stores.worktree import original
 
 import restante
+from restante.domain.mailbox import Acknowledgement
 from restante.domain.message import Draft
 from restante.domain.receipt import Decision
 from restante.peek import mail_waits
-from restante.ports import Acknowledgement
 from restante.stores.worktree.bell import FileBell
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.stores.worktree import original
 
 from restante.domain.limits import Limits
+from restante.domain.mailbox import Acknowledgement, Entry, Mark
 from restante.domain.message import Draft, Message
 from restante.domain.receipt import Decision, Receipt
-from restante.ports import Acknowledgement, Entry, Mark
 from restante.stores.worktree.layout import INBOX, RECEIPTS
 from restante.stores.worktree.locate import find_worktree
 from restante.stores.worktree.render import HEADERS, render_message, render_receipt
@@ -239,6 +239,23 @@ def test_a_message_pasted_a_second_time_behind_the_index_is_not_new(indexed: Ope
         file.write(old)
     assert indexed().counts().pending == 11
     assert everything(indexed()) == without_index(indexed, box)
+
+
+def test_an_id_from_the_far_future_makes_no_later_look_dear(
+    open_again: Open, box: Path, clock: FakeClock, ids: SequentialIds
+) -> None:
+    box.mkdir()
+    far = "msg_99991231T235959_7zzzzzzzzzzzzzzzzzzzzzzzzz"
+    (box / INBOX).write_text(original.block(far, "x" * 5000))
+    first = open_again()
+    first.acknowledge([Acknowledgement(far, Decision.REJECTED)], "agent")
+    for number in range(40):
+        first.acknowledge([Acknowledgement(first.post(Draft(BODY)).message.id, Decision.ACCEPTED)], "agent")
+    first.post(Draft("last"))
+    reader = open_again()
+    assert [entry.message.number for entry in reader.entries(pending_only=True)] == [42]
+    assert reader.desk.ledger.is_sparse
+    assert everything(open_again()) == without_index(open_again, box)
 
 
 def test_a_receipt_written_by_hand_behind_the_index_counts(indexed: Open, box: Path) -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from restante.domain.errors import Conflict, Damaged, NothingThere
 from restante.domain.message import Draft, Priority, Scope
-from restante.ports import Repeat
+from restante.domain.repeat import Repeat
 from restante.stores.worktree.automations import Document
 from restante.stores.worktree.locate import Worktree
 from restante.stores.worktree.repeats import StateBook
@@ -111,7 +110,7 @@ def test_a_repeat_is_written_as_the_original_program_writes_it(desk: Desk) -> No
 
 
 def test_what_is_kept_reads_back_the_same(desk: Desk) -> None:
-    other = replace(_REPEAT, id=_ID[:-1] + "b", body="a\r\n\x00 \u2028 é", allow_warnings=True, source_message_id="")
+    other = _REPEAT._replace(id=_ID[:-1] + "b", body="a\r\n\x00 \u2028 é", allow_warnings=True, source_message_id="")
     desk.book.add(_REPEAT)
     desk.book.add(other)
     assert desk.book.all() == [_REPEAT, other]
@@ -163,7 +162,7 @@ _UNKNOWN = {"x": [1.5, 12345678901234567890123, None, {"é\u2028\U0001f468": "\x
 
 def _everything(desk: Desk) -> None:
     """Do every step that writes."""
-    desk.book.add(replace(_REPEAT, id=_ID[:-1] + "b"))
+    desk.book.add(_REPEAT._replace(id=_ID[:-1] + "b"))
     desk.book.set_active(_ID[:-1] + "b", False, _START)
     desk.book.set_active(_ID[:-1] + "b", True, _START)
     now = desk.due()

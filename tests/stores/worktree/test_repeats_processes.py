@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from restante.domain.message import Priority, Scope
+from restante.domain.repeat import Repeat
 from restante.domain.text import iso
-from restante.ports import Repeat
 from restante.stores.worktree.locate import find_worktree
 from restante.stores.worktree.repeats import StateBook
 from restante.stores.worktree.store import WorktreeMailbox

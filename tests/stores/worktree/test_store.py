@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import stat
+import subprocess
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,9 @@ from tests.stores.worktree import original
 
 from restante.domain.errors import MailboxDeleted, NoSuchMessage, StorageFailed, Unsafe, UsageError
 from restante.domain.lifecycle import Status
+from restante.domain.mailbox import Acknowledgement, ChangeKind, Mark
 from restante.domain.message import Draft
 from restante.domain.receipt import Action, Decision
-from restante.ports import Acknowledgement, ChangeKind, Mark
 from restante.stores.worktree.layout import INBOX
 from restante.stores.worktree.record import read_record
 from restante.stores.worktree.render import HEADERS
@@ -161,6 +162,34 @@ def test_a_deleted_mailbox_is_told_from_an_unknown_message(open_again: Open, box
     assert bodies(mailbox) == ["new"]
     told = mailbox.changes_since(cursor).changes
     assert [(one.kind, one.message_id) for one in told] == [(ChangeKind.POSTED, new.id)]
+
+
+def test_tidying_with_git_takes_no_mail_along(open_again: Open, root: Path, box: Path) -> None:
+    if shutil.which("git") is None:
+        pytest.skip("NOT TESTED: no git on this machine")
+
+    def git(*words: str) -> str:
+        settings = ("-c", "user.name=x", "-c", "user.email=x@y", "-c", "init.defaultBranch=main")
+        done = subprocess.run(["git", *settings, *words], cwd=root, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "first")
+    message = open_again().post(Draft("text")).message
+    open_again().mark([message.id], Mark.SEEN, "agent")
+    reader = open_again()
+    reader.entries()
+    before = tree(box)
+    for _ in range(2):
+        git("stash", "-u")
+    assert git("status", "--porcelain", "--untracked-files=all") == ""
+    assert tree(box) == before
+    assert reader.entry(message.id).standing.status is Status.SEEN
+    git("clean", "-fdxq")
+    with pytest.raises(MailboxDeleted):
+        reader.entry(message.id)
+    new = reader.post(Draft("a longer text than the one before")).message
+    assert [entry.message for entry in open_again().entries()] == [entry.message for entry in reader.entries()] == [new]
 
 
 def test_a_mailbox_made_anew_is_told_from_its_beginning(open_again: Open, box: Path) -> None:

@@ -14,8 +14,8 @@ from restante.faces.cli.render import message_block
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from restante.domain.mailbox import Entry
     from restante.office import Office
-    from restante.ports import Entry
 
 # Agent programs move a command to the background after 120 s; nobody reads what it prints then.
 _LONGEST_WATCHED_WAIT = 100.0

@@ -12,10 +12,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from restante.domain.lifecycle import Standing
+    from restante.domain.mailbox import Change, Counts, Entry
     from restante.domain.message import Message, Reply
     from restante.domain.receipt import Receipt
+    from restante.domain.repeat import Repeat
+    from restante.domain.session import Thread
+    from restante.domain.setup import Check
     from restante.office import Case, Snapshot
-    from restante.ports import Change, Check, Counts, Entry, Repeat, Thread
 
 
 def print_json(value: dict[str, Any]) -> None:

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from restante.domain.lifecycle import Standing
+    from restante.domain.mailbox import Change, Counts, Entry
     from restante.domain.message import Message
     from restante.domain.receipt import Receipt
     from restante.office import Case
-    from restante.ports import Change, Counts, Entry
 
 _COLOURS = {
     "unseen": "yellow",

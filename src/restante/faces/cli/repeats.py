@@ -11,8 +11,8 @@ from restante.faces.cli.output import say, tell
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from restante.domain.repeat import Repeat
     from restante.office import Office
-    from restante.ports import Repeat
 
 
 def list_repeats(directory: str, as_json: bool) -> None:

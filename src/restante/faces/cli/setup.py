@@ -10,7 +10,7 @@ from restante.faces.cli.inputs import confirmed, office_of
 from restante.faces.cli.output import paint, say, tell
 
 if TYPE_CHECKING:
-    from restante.ports import Check, Plan
+    from restante.domain.setup import Check, Plan
 
 
 def install(agents: str, dry_run: bool, check: bool, trust: bool, yes: bool, directory: str, as_json: bool) -> int:

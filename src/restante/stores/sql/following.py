@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import UsageError
-from restante.ports import Change, ChangeKind, Changes
+from restante.domain.mailbox import Change, ChangeKind, Changes
 from restante.stores.sql.rows import Letter, read_receipt, read_reply, readable, to_ms, to_time
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import Damaged, NoSuchMessage
-from restante.ports import ChangeKind
+from restante.domain.mailbox import ChangeKind
 from restante.stores.sql.rows import EXPIRED, Letter, read_receipt, readable, to_ms
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from restante.domain.mailbox import Entry
     from restante.domain.receipt import Receipt
-    from restante.ports import Entry
     from restante.stores.sql.rows import Row
     from restante.stores.sql.transaction import Transaction
 

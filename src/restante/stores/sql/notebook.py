@@ -6,8 +6,8 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from restante.domain.checkpoint import Shown
 from restante.domain.errors import BadText
-from restante.ports import Shown
 from restante.stores import files
 from restante.stores.sql.ledger import open_ledger
 from restante.stores.sql.rows import to_ms, to_time

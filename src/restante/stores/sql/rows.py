@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from restante.domain.lifecycle import Marks, standing_of
+from restante.domain.mailbox import Entry
 from restante.domain.message import Message, Priority, Reply, Scope, Sender
 from restante.domain.receipt import Action, Decision, Receipt, merge_receipts
-from restante.ports import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from restante.domain.errors import BadAddress, Conflict, MailboxDeleted, MailboxFull, NoSuchMessage
 from restante.domain.lifecycle import Event, step
 from restante.domain.limits import Limits, check_text
+from restante.domain.mailbox import ChangeKind, Counts, Entry, Fault, Mark, Posted
 from restante.domain.message import Message, Reply, Sender
 from restante.domain.receipt import Receipt
-from restante.ports import ChangeKind, Counts, Entry, Fault, Mark, Posted
 from restante.stores.sql import following
 from restante.stores.sql.ledger import MOST, open_ledger
 from restante.stores.sql.rows import ACKNOWLEDGED, WITHDRAWN, Letter, read_receipt, read_reply, readable, to_ms, to_time
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from restante.domain.lifecycle import Standing
+    from restante.domain.mailbox import Acknowledgement, Changes
     from restante.domain.message import Draft
-    from restante.ports import Acknowledgement, Changes, Clock, Ids
+    from restante.ports import Clock, Ids
     from restante.stores.sql.ledger import Ledger, Sight
     from restante.stores.sql.rows import Row
     from restante.stores.sql.transaction import Database

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from restante.domain.errors import Damaged, NothingThere
 from restante.domain.message import Priority, Scope
+from restante.domain.repeat import Repeat
 from restante.domain.text import iso
-from restante.ports import Repeat
 from restante.stores.worktree.layout import STATE
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import RestanteError
-from restante.ports import Check
+from restante.domain.setup import Check
 from restante.stores.files import read_file
 from restante.stores.worktree.layout import INBOX, RECEIPTS, STATE
 from restante.stores.worktree.lock import STALE_SECONDS

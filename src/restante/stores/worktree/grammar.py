@@ -26,7 +26,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from restante.ports import Fault
+from restante.domain.mailbox import Fault
 from restante.stores.worktree.body import read_counted, read_loose
 from restante.stores.worktree.fields import read_lines, size_of
 from restante.stores.worktree.starts import BLANKS, Start, Starts, line_end

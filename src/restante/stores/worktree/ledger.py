@@ -9,6 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from restante.domain.mailbox import Fault
+from restante.stores.files import read_file
 from restante.stores.worktree.blocks import receipt_of
 from restante.stores.worktree.book import Book
 from restante.stores.worktree.grammar import Kind, scan
@@ -166,10 +167,15 @@ class Ledger:
             return ""
         if block.id in self.book.slots:
             return _DOUBLE
-        if self.book.is_doubtful(block):
+        if self.book.is_doubtful(block) and self._is_named_before(block):
             raise _Stale
         self.book.place(block)
         return block.id
+
+    def _is_named_before(self, block: Block) -> bool:
+        """Tell whether an id occurs in the part of INBOX.md that was left out; reading is cheap, understanding is not."""
+        before = read_file(self._layout.shared(INBOX), most=block.start) or b""
+        return block.id.encode() in before
 
     def _is_cut(self, block: Block, *, is_last: bool) -> bool:
         """Tell whether a block is a part of what its writer meant; one that a person shortened later is not."""
@@ -185,7 +191,7 @@ class Ledger:
                 found.append(Fault(INBOX, block.line, f"a second block with the id {block.id}; the first one counts"))
         cut, anchor = self.unfinished, self.inbox.anchor
         if cut and anchor:
-            if time.time() - anchor.mtime_ns / 1e9 > SETTLING_SECONDS:
+            if abs(time.time() - anchor.mtime_ns / 1e9) > SETTLING_SECONDS:
                 size = f"{len(cut.body.encode())} of {cut.fields.get('body_bytes', 'unknown')} bytes"
                 found.append(Fault(INBOX, cut.line, f"{cut.id} is cut short: {size}"))
             else:

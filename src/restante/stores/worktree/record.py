@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from restante.domain.errors import StorageFailed
 from restante.domain.ids import is_well_formed
 from restante.stores.files import append_line, open_file, read_file, remove, replace, translated, write_all
 
@@ -86,7 +84,7 @@ def unsettled_size(layout: Layout, name: str, inode: int) -> int | None:
         age = time.time() - os.lstat(record_path(layout, name)).st_mtime
     except OSError:
         return None
-    if age > SETTLING_SECONDS:
+    if abs(age) > SETTLING_SECONDS:
         return None
     record = read_record(layout, name)
     return record.size if record and record.inode == inode else None
@@ -127,8 +125,7 @@ def recover(layout: Layout, name: str, record: WriteRecord) -> None:
                 _cut_off(path, record.size)
             elif (foreign := _foreign_start(tail, record.data)) > 0:
                 replace(path, data[: record.size] + tail[foreign:])
-    with suppress(StorageFailed):
-        remove(record_path(layout, name))
+    remove(record_path(layout, name))
 
 
 def _foreign_start(tail: bytes, data: bytes) -> int:

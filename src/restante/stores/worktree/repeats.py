@@ -32,8 +32,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import Conflict, Damaged, RestanteError
+from restante.domain.mailbox import Fault
 from restante.domain.text import iso
-from restante.ports import Fault, Repeat
 from restante.stores.files import read_file, replace
 from restante.stores.worktree.automations import MOST_BYTES, Document, from_json, has_time, interval_of, to_json
 from restante.stores.worktree.layout import STATE, Layout
@@ -42,6 +42,7 @@ from restante.stores.worktree.lock import locked
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from restante.domain.repeat import Repeat
     from restante.ports import Clock
     from restante.stores.worktree.locate import Worktree
 

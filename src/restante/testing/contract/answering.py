@@ -8,8 +8,8 @@ from restante.domain.errors import BadText, IllegalStep, NoSuchMessage, TooLarge
 from restante.domain.ids import is_well_formed
 from restante.domain.lifecycle import Status
 from restante.domain.limits import Limits
+from restante.domain.mailbox import Mark
 from restante.domain.receipt import Action, Decision
-from restante.ports import Mark
 from restante.testing.contract.base import ContractBase, refused_with, say
 from restante.testing.contract.reading import UNKNOWN
 from restante.testing.fakes import TRICKY_TEXTS, make_draft

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from restante.domain.limits import Limits
-from restante.ports import Acknowledgement
+from restante.domain.mailbox import Acknowledgement
 from restante.testing.fakes import FakeClock, SequentialIds
 
 if TYPE_CHECKING:

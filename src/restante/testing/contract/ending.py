@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from restante.domain.errors import IllegalStep
 from restante.domain.lifecycle import Status
+from restante.domain.mailbox import Mark
 from restante.domain.receipt import Action, Decision
-from restante.ports import Mark
 from restante.testing.contract.base import ContractBase, refused_with, say
 from restante.testing.fakes import make_draft
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import UsageError
+from restante.domain.mailbox import Change, ChangeKind, Mark
 from restante.domain.receipt import Decision
-from restante.ports import Change, ChangeKind, Mark
 from restante.testing.contract.base import ContractBase, refused_with, say
 from restante.testing.fakes import FakeClock, make_draft
 

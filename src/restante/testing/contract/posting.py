@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,8 @@ from restante.testing.fakes import TRICKY_TEXTS, make_draft
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from restante.ports import Counts, Mailbox
+    from restante.domain.mailbox import Counts
+    from restante.ports import Mailbox
 
 
 def _bodies(mailbox: Mailbox) -> list[str]:
@@ -78,9 +78,7 @@ class Posting(ContractBase):
                 client_id="client-1",
             )
             message = mailbox.post(draft).message
-            assert {field.name: getattr(message, field.name) for field in fields(Draft)} == {
-                field.name: getattr(draft, field.name) for field in fields(Draft)
-            }
+            assert {name: getattr(message, name) for name in Draft._fields} == draft._asdict()
             assert is_well_formed(message.id, "msg")
             assert (message.mailbox, message.created) == (mailbox.address, clock.now())
             again = self.reopen(mailbox, tmp_path, clock)
