@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,10 +40,3 @@ def open_again(root: Path, clock: FakeClock, ids: SequentialIds) -> Callable[[],
 def mailbox(open_again: Callable[[], WorktreeMailbox]) -> WorktreeMailbox:
     """The worktree's mailbox, empty."""
     return open_again()
-
-
-@pytest.fixture
-def as_anyone() -> None:
-    """Skip where permissions do not bind: the administrator can write everywhere."""
-    if os.geteuid() == 0:
-        pytest.skip("NOT TESTED: permissions do not bind the administrator")

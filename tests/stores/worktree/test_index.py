@@ -249,7 +249,7 @@ def test_an_id_from_the_far_future_makes_no_later_look_dear(
     (box / INBOX).write_text(original.block(far, "x" * 5000))
     first = open_again()
     first.acknowledge([Acknowledgement(far, Decision.REJECTED)], "agent")
-    for number in range(40):
+    for _ in range(40):
         first.acknowledge([Acknowledgement(first.post(Draft(BODY)).message.id, Decision.ACCEPTED)], "agent")
     first.post(Draft("last"))
     reader = open_again()

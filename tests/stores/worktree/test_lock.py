@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -220,11 +221,16 @@ def test_a_lock_that_was_taken_over_is_not_given_back(layout: Layout, box: Path)
     assert (box / "INBOX.md.lock").is_dir()
 
 
-def test_a_read_only_mailbox_is_told_from_a_busy_one(root: Path, box: Path, as_anyone: None) -> None:
-    box.mkdir()
-    box.chmod(0o500)
-    with pytest.raises(StorageFailed, match="ermission"), locked(Layout(find_worktree(str(root))), INBOX):
-        pytest.fail("locked a read-only mailbox")
+def test_a_read_only_disk_is_told_from_a_busy_one(layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+    layout.make()
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr("os.mkdir", refuse)
+    with pytest.raises(StorageFailed, match="Read-only") as caught, locked(layout, INBOX):
+        pytest.fail("locked on a read-only disk")
+    assert caught.value.remedy
 
 
 def test_a_file_in_place_of_the_lock_is_named(layout: Layout, box: Path) -> None:

@@ -173,7 +173,7 @@ class Ledger:
         return block.id
 
     def _is_named_before(self, block: Block) -> bool:
-        """Tell whether an id occurs in the part of INBOX.md that was left out; reading is cheap, understanding is not."""
+        """Tell whether an id occurs in what was left out of INBOX.md; reading that is cheap, understanding is not."""
         before = read_file(self._layout.shared(INBOX), most=block.start) or b""
         return block.id.encode() in before
 
