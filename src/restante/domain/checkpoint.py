@@ -64,3 +64,8 @@ class Shown:
     def __init__(self, times: dict[str, datetime] | None = None, held: set[str] | None = None) -> None:
         self.times = {} if times is None else times
         self.held = set() if held is None else held
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Shown) and (self.times, self.held) == (other.times, other.held)
+
+    __hash__ = None  # type: ignore[assignment]
