@@ -95,6 +95,8 @@ class Mailbox(Protocol):
         Raises:
             NoSuchMessage: One of the messages is unknown.
             IllegalStep: One of them was withdrawn.
+            BadText: A summary or note cannot be stored as text.
+            TooLarge: A summary or note is over the limit of a message.
         """
 
     def reply(self, to: str, body: str, reader: str) -> Reply:

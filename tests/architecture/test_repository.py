@@ -40,7 +40,9 @@ def telling_lines(text: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("text", ["cd /" + "work/main", "HOME=/" + "root/x", "--" + "index-url https" + "://host/simple"])
+@pytest.mark.parametrize(
+    "text", ["cd /" + "work/main", "HOME=/" + "root/x", "--" + "index-url https" + "://host/simple"]
+)
 def test_a_telling_line_is_found(text: str) -> None:
     assert telling_lines("fine\n" + text) != []
 
