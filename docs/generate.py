@@ -10,6 +10,7 @@ from restante.config import OPTIONS
 from restante.domain import errors
 from restante.domain.lifecycle import ACKNOWLEDGED, PENDING, STEPS
 from restante.faces.cli import overview
+from restante.faces.cli.parsing import usage_of
 from restante.faces.cli.schemas import ERROR, SCHEMAS
 from restante.faces.cli.table import COMMANDS, COMMON, Argument
 
@@ -21,19 +22,11 @@ def cli_reference() -> str:
     """Return every command with what it takes."""
     parts = [NOTE, "# Command line\n\n```text\n", overview(), "```\n\nEvery command also takes:\n\n", _table(COMMON)]
     for command in COMMANDS:
-        usage = " ".join(_usage(one) for one in command.arguments)
         parts.append(f"\n## restante {command.name}\n\n{command.summary} {command.details}".rstrip() + "\n\n")
-        parts.append(f"```text\n{f'restante {command.name} {usage}'.rstrip()}\n```\n")
+        parts.append(f"```text\n{usage_of(command)}\n```\n")
         if command.arguments:
             parts.append("\n" + _table(command.arguments))
     return "".join(parts)
-
-
-def _usage(one: Argument) -> str:
-    if one.flags:
-        return f"[{one.flags[0]}{f' {one.metavar}' if one.metavar else ''}]"
-    text = one.metavar + ("..." if one.many else "")
-    return text if one.needed else f"[{text}]"
 
 
 def _table(arguments: tuple[Argument, ...]) -> str:

@@ -7,11 +7,10 @@ names what linked worktrees share, ``worktrees/*/gitdir`` names each of them). G
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class GitPlaces:
+class GitPlaces(NamedTuple):
     """The places of one worktree.
 
     Attributes:

@@ -53,6 +53,8 @@ def parse(command: Command, words: list[str]) -> dict[str, Any]:
     arguments = (*command.arguments, *COMMON)
     parser = Parser(
         prog=f"restante {command.name}",
+        # argparse would build a usage line of its own at each start, and import shutil to measure the terminal for it.
+        usage=usage_of(command),
         description=f"{command.summary} {command.details}".strip(),
         allow_abbrev=False,
     )
@@ -60,6 +62,18 @@ def parse(command: Command, words: list[str]) -> dict[str, Any]:
         _add(parser, argument)
     values = vars(parser.parse_intermixed_args(_marked(words, arguments)))
     return {name: _unmarked(value) for name, value in values.items()}
+
+
+def usage_of(command: Command) -> str:
+    """Return how a command is typed."""
+    parts = [f"restante {command.name}"]
+    for one in command.arguments:
+        value = one.metavar + ("..." if one.many else "")
+        if one.flags:
+            parts.append(f"[{one.flags[0]}{f' {value}' if value else ''}]")
+        else:
+            parts.append(value if one.needed else f"[{value}]")
+    return " ".join(parts)
 
 
 def _add(parser: argparse.ArgumentParser, argument: Argument) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.message import Message, Priority, Reply, Scope, Sender
 from restante.domain.receipt import Receipt
@@ -17,8 +16,7 @@ _HUMAN = Sender()
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Letter:
+class Letter(NamedTuple):
     """A message, and whether its sender took it back.
 
     Attributes:

@@ -23,8 +23,8 @@ leave in doubt. A file that only the writers wrote is read by rule 2 alone.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from restante.domain.mailbox import Fault
 from restante.stores.worktree.body import read_counted, read_loose
@@ -41,8 +41,7 @@ class Kind(StrEnum):
     RECEIPT = "receipt"
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """One record of a mailbox file.
 
     Attributes:
@@ -68,8 +67,7 @@ class Block:
     complete: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
+class Scan(NamedTuple):
     """What a stretch of a file holds.
 
     Attributes:

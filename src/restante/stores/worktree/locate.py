@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import NoWorktree, RestanteError, Unsafe
 from restante.stores.files import read_file
@@ -22,8 +21,7 @@ MAILBOX = ".codex-mailbox"
 _MOST_CONFIG = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Worktree:
+class Worktree(NamedTuple):
     """A directory whose agents share one mailbox.
 
     Attributes:
