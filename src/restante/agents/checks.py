@@ -63,10 +63,8 @@ def _our_entries(ground: Ground, agent: str) -> dict[str, Any]:
 
 
 def _program(ground: Ground, agent: str) -> Check:
-    from shutil import which
-
     name = f"{agent}: program"
-    path = which(agent, path=ground.env.get("PATH", ""))
+    path = _find(ground, agent)
     if path is None:
         return Check(name, None, "not found on PATH")
     answer = _run([path, "--version"], ground.env, ground.timeout)
@@ -74,6 +72,21 @@ def _program(ground: Ground, agent: str) -> Check:
         return Check(name, False, f"{path} does not answer --version", f"reinstall {agent}")
     version = answer.stdout.decode(errors="replace").strip().partition("\n")[0]
     return Check(name, True, f"{version} ({path})")
+
+
+def _find(ground: Ground, agent: str) -> str | None:
+    if agent == codex.NAME:
+        from restante.agents.app_server import find_codex
+
+        try:
+            return find_codex(environ=ground.env)
+        except RestanteError:
+            return None
+    from shutil import which
+
+    # A relative part of PATH would run a program out of whatever directory this is.
+    places = [place for place in ground.env.get("PATH", "").split(os.pathsep) if os.path.isabs(place)]
+    return which(agent, path=os.pathsep.join(places))
 
 
 def _hooks(ground: Ground, agent: str, installed: list[str]) -> Iterator[Check]:
