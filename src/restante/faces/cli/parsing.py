@@ -24,6 +24,13 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(message.replace(_TEXT, ""), remedy=remedy)
 
 
+class _Formatter(argparse.HelpFormatter):
+    """Help of one width everywhere."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=100)
+
+
 def find_command(words: list[str]) -> tuple[Command, list[str]]:
     """Return the command that the words begin with, and the words behind its name.
 
@@ -53,8 +60,9 @@ def parse(command: Command, words: list[str]) -> dict[str, Any]:
     arguments = (*command.arguments, *COMMON)
     parser = Parser(
         prog=f"restante {command.name}",
-        # argparse would build a usage line of its own at each start, and import shutil to measure the terminal for it.
+        # Left to itself argparse makes a usage line at each start, and imports shutil to measure the terminal for it.
         usage=usage_of(command),
+        formatter_class=_Formatter,
         description=f"{command.summary} {command.details}".strip(),
         allow_abbrev=False,
     )
