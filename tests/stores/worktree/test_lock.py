@@ -19,7 +19,7 @@ from restante.stores.worktree import lock
 from restante.stores.worktree.layout import INBOX, Layout
 from restante.stores.worktree.locate import find_worktree
 from restante.stores.worktree.lock import locked
-from restante.stores.worktree.record import WriteRecord, read_record, record_path, write_record
+from restante.stores.worktree.record import WriteRecord, read_record, settle, write_record
 from restante.stores.worktree.render import HEADERS
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def test_an_append_that_was_whole_stays(layout: Layout, root: Path, box: Path) -
     with locked(layout, INBOX, wait=0):
         pass
     assert (box / "INBOX.md").read_bytes() == HEADER + BLOCK
-    assert not os.path.exists(record_path(layout, INBOX))
+    assert read_record(layout, INBOX) is None
 
 
 @pytest.mark.parametrize("cut", [3, len(HEADER) + 3, len(HEADER) + 30, len(HEADER) + len(BLOCK) - 10])
@@ -193,7 +193,7 @@ def test_a_record_of_another_file_or_of_nothing_cuts_nothing(layout: Layout, box
         WriteRecord(1, 1, inode, len(HEADER) + 1000, BLOCK),
         WriteRecord(1, 1, inode, len(HEADER) + 30, BLOCK),
     ):
-        write_record(layout, INBOX, record)
+        os.close(write_record(layout, INBOX, record))
         with locked(layout, INBOX, wait=0):
             assert (box / "INBOX.md").read_bytes() == HEADER + BLOCK[:30]
     for junk in (b"", b"restante-write-1 1 2 3", b"restante-write-1 1 2 3 4 5\nab", b"\xff" * 100):
@@ -268,14 +268,14 @@ def test_an_append_of_this_moment_is_read_when_it_is_whole(
     layout.make()
     (box / "INBOX.md").write_bytes(HEADER + FOREIGN + BLOCK[:-10])
     inode = (box / "INBOX.md").stat().st_ino
-    write_record(layout, INBOX, WriteRecord(1, 1, inode, len(HEADER + FOREIGN), BLOCK))
+    record = write_record(layout, INBOX, WriteRecord(1, 1, inode, len(HEADER + FOREIGN), BLOCK))
     reader = open_again()
     assert len(reader.entries()) == 1
     assert reader.faults() == []
     with (box / "INBOX.md").open("ab") as file:
         file.write(BLOCK[-10:])
     assert len(reader.entries()) == 1
-    os.unlink(record_path(layout, INBOX))
+    settle(record)
     assert len(reader.entries()) == 2
 
 

@@ -63,6 +63,10 @@ class Layout:
         """
         return check_inside(self.worktree.root, f"{self.box}/{name}")
 
+    def joined(self, name: str) -> str:
+        """Return the path of one of those files before anybody looked whether it is a link."""
+        return f"{self.box}/{name}"
+
     def own(self, name: str) -> str:
         """Return the path of one of our own files."""
         return f"{self.private}/{name}"
@@ -74,8 +78,18 @@ class Layout:
             StorageFailed: They cannot be made.
         """
         self.check()
+        if os.path.isdir(self.private):
+            return
         # An ignore rule that ignores itself: `git stash -u` takes what is untracked and not ignored, rules included.
         make_directory(self.box)
         create(self.box + "/.gitignore", b"*\n", durable=False)
         if make_directory(self.private):
             create(self.own(".gitignore"), b"*\n", durable=False)
+
+    def resolved(self, path: str) -> str:
+        """Return where a path is that turned out to be a link.
+
+        Raises:
+            Unsafe: It leads out of the worktree.
+        """
+        return check_inside(self.worktree.root, path)

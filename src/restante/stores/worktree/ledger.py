@@ -59,7 +59,7 @@ class Ledger:
         self.inbox = self._stream(INBOX, Kind.MESSAGE)
         self.receipts = self._stream(RECEIPTS, Kind.RECEIPT)
         self.replies = self._stream(OUTBOX, Kind.REPLY)
-        self.marks: Stream[MarkLine] = Stream(lambda: layout.own(MARKS), scan_marks)
+        self.marks: Stream[MarkLine] = Stream(lambda: layout.own(MARKS), layout.resolved, scan_marks)
         self._clear()
 
     def _stream(self, name: str, kind: Kind) -> Stream[Block]:
@@ -69,7 +69,10 @@ class Ledger:
                 self._head = data[: found.blocks[0].start] if found.blocks else data
             return found
 
-        return Stream(lambda: self._layout.shared(name), read, lambda inode: unsettled_size(self._layout, name, inode))
+        layout = self._layout
+        return Stream(
+            lambda: layout.joined(name), layout.resolved, read, lambda inode: unsettled_size(layout, name, inode)
+        )
 
     def _clear(self) -> None:
         self.book.clear()

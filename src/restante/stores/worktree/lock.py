@@ -22,8 +22,8 @@ from restante.stores.files import flocked, open_file, sweep, sync_directory, tra
 from restante.stores.worktree.record import (
     WriteRecord,
     read_record,
-    record_path,
     recover,
+    settle,
     write_record,
 )
 
@@ -104,9 +104,9 @@ class Held:
         elif os.pread(fd, 1, size - 1) != b"\n":
             # A rule glued to a line of text would make that line a heading.
             data = b"\n" + data
-        record = record_path(self._layout, self._name)
+        intent = WriteRecord(os.getpid(), self.inode, status.st_ino, size, data)
+        record = write_record(self._layout, self._name, intent)
         try:
-            write_record(self._layout, self._name, WriteRecord(os.getpid(), self.inode, status.st_ino, size, data))
             write_all(fd, data)
             with _removed_meanwhile(self._spare):
                 os.fsync(fd)
@@ -114,11 +114,10 @@ class Held:
             with suppress(OSError):
                 if size < os.fstat(fd).st_size <= size + len(data):
                     os.ftruncate(fd, size)
-            with suppress(OSError):
-                os.unlink(record)
             raise
-        with suppress(OSError):
-            os.unlink(record)
+        finally:
+            with suppress(OSError):
+                settle(record)
         if size == 0:
             sync_directory(os.path.dirname(self.path))
 
@@ -206,18 +205,22 @@ def _removed_meanwhile(directory: str) -> Iterator[None]:
     if not os.path.lexists(directory):
         yield
         return
-    import threading
+    # Not ``threading``: its way of starting a thread waits until the thread runs.
+    import _thread
+
+    done = _thread.allocate_lock()
 
     def remove() -> None:
-        with suppress(OSError):
+        with done, suppress(OSError):
             os.rmdir(directory)
 
-    remover = threading.Thread(target=remove)
-    remover.start()
+    _thread.start_new_thread(remove, ())
     try:
         yield
     finally:
-        remover.join()
+        # Nothing of ours goes on when the caller is told that its mail is safe; a thread that did not begin is none.
+        with done:
+            pass
 
 
 @contextmanager

@@ -49,10 +49,9 @@ def post(desk: Desk, draft: Draft) -> Posted:
         message, data = _write(desk, draft)
         if desk.ledger.unfinished:
             note_cut(desk.layout, desk.ledger.unfinished.id)
+        desk.save_index()
         held.append(data, header=HEADERS[INBOX])
         desk.ring()
-        desk.look()
-        desk.save_index()
     with suppress(RestanteError):
         _leave_trace(desk.layout, message)
     return Posted(message)
@@ -126,11 +125,11 @@ def _write(desk: Desk, draft: Draft) -> tuple[Message, bytes]:
 
 def _leave_trace(layout: Layout, message: Message) -> None:
     """Remember outside of the mailbox that a message was posted, and make the file that the original program wants."""
-    state = layout.shared(STATE)
-    if not os.path.lexists(state):
-        create(state, _default_state(message.created))
+    if not os.path.lexists(layout.joined(STATE)):
+        create(layout.joined(STATE), _default_state(message.created))
     if layout.trace:
-        make_directory(os.path.dirname(layout.trace))
+        if not os.path.isdir(directory := os.path.dirname(layout.trace)):
+            make_directory(directory)
         append_line(layout.trace, f"{message.id} {moment_text(message.created)}\n".encode(), durable=False)
 
 

@@ -1,8 +1,9 @@
 """The write-ahead record: what a writer was about to append, so that its death in the middle can be mended.
 
-``.restante/<file>.write`` exists only while something is appended: one line of numbers and then the bytes. It need
-not be durable. After a power loss it is missing or stale, and both are harmless: nothing is ever cut off a file
-unless it ends in a part of exactly those bytes, at exactly that place.
+``.restante/<file>.write`` is one line of numbers and then the bytes; when the append is done, its first byte is
+overwritten, which is cheaper than removing it. It need not be durable. After a power loss it is missing or stale,
+and both are harmless: nothing is ever cut off a file unless it ends in a part of exactly those bytes, at exactly
+that place.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.ids import is_well_formed
-from restante.stores.files import append_line, open_file, read_file, remove, replace, translated, write_all
+from restante.stores.files import append_line, open_file, read_file, replace, translated, write_all
 
 if TYPE_CHECKING:
     from restante.stores.worktree.layout import Layout
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 SETTLING_SECONDS = 10.0
 
 _FIRST_WORD = b"restante-write-1"
+_SETTLED = b"-"
 # Every block that any program of this format appends begins with this.
 _SEPARATOR = b"\n---\n\n## "
 
@@ -47,17 +49,31 @@ def record_path(layout: Layout, name: str) -> str:
     return layout.own(f"{name}.write")
 
 
-def write_record(layout: Layout, name: str, record: WriteRecord) -> None:
-    """Leave a record before appending.
+def write_record(layout: Layout, name: str, record: WriteRecord) -> int:
+    """Leave a record before appending; return its open file, for ``settle``.
 
     Raises:
         OSError: It cannot be written, so the append must not begin.
     """
     numbers = (record.pid, record.lock_inode, record.inode, record.size, len(record.data))
     head = b" ".join([_FIRST_WORD, *(b"%d" % number for number in numbers)])
-    fd = open_file(record_path(layout, name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    fd = open_file(record_path(layout, name), os.O_WRONLY | os.O_CREAT)
     try:
         write_all(fd, head + b"\n" + record.data)
+    except OSError:
+        settle(fd)
+        raise
+    return fd
+
+
+def settle(fd: int) -> None:
+    """Say in a record that its append is over, and close it.
+
+    Raises:
+        OSError: That cannot be written.
+    """
+    try:
+        os.pwrite(fd, _SETTLED, 0)
     finally:
         os.close(fd)
 
@@ -72,7 +88,8 @@ def read_record(layout: Layout, name: str) -> WriteRecord | None:
     if len(words) != 6 or words[0] != _FIRST_WORD or not all(word.isdigit() for word in words[1:]):
         return None
     pid, lock_inode, inode, size, length = (int(word) for word in words[1:])
-    return WriteRecord(pid, lock_inode, inode, size, body) if len(body) == length else None
+    # What stands behind is left of a longer one.
+    return WriteRecord(pid, lock_inode, inode, size, body[:length]) if len(body) >= length else None
 
 
 def unsettled_size(layout: Layout, name: str, inode: int) -> int | None:
@@ -125,7 +142,8 @@ def recover(layout: Layout, name: str, record: WriteRecord) -> None:
                 _cut_off(path, record.size)
             elif (foreign := _foreign_start(tail, record.data)) > 0:
                 replace(path, data[: record.size] + tail[foreign:])
-    remove(record_path(layout, name))
+    with translated(record_path(layout, name)):
+        settle(open_file(record_path(layout, name), os.O_WRONLY))
 
 
 def _foreign_start(tail: bytes, data: bytes) -> int:

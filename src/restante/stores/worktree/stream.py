@@ -8,6 +8,7 @@ change without growth, other bytes) makes it read everything anew, so what it sa
 from __future__ import annotations
 
 import os
+import stat
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from restante.domain.errors import StorageFailed
@@ -94,7 +95,8 @@ class Stream(Generic[Item]):
     """The things of one file.
 
     Args:
-        path: Returns where it is.
+        path: Returns where it is, or where a link to it is.
+        resolved: Returns where a path that is a link leads; raises ``Unsafe`` if that must not be.
         scan: Finds things in bytes that begin at an offset and a line.
         settled: Returns, for an inode, how much of the file is settled; ``None`` for all of it.
 
@@ -109,10 +111,12 @@ class Stream(Generic[Item]):
     def __init__(
         self,
         path: Callable[[], str],
+        resolved: Callable[[str], str],
         scan: Callable[[bytes, int, int], Part[Item]],
         settled: Callable[[int], int | None] = lambda _: None,
     ) -> None:
         self._path = path
+        self._resolved = resolved
         self._scan = scan
         self._settled = settled
         self.bytes_read = 0
@@ -135,6 +139,9 @@ class Stream(Generic[Item]):
         path = self._path()
         try:
             status = os.lstat(path)
+            if stat.S_ISLNK(status.st_mode):
+                path = self._resolved(path)
+                status = os.lstat(path)
         except (FileNotFoundError, NotADirectoryError):
             return self._vanished()
         except OSError as error:
@@ -157,7 +164,7 @@ class Stream(Generic[Item]):
         If it does not, everything was read.
         """
         self.reset()
-        path = self._path()
+        path = self._resolved(self._path())
         with translated(path):
             try:
                 fd = open_file(path, os.O_RDONLY)
