@@ -35,6 +35,7 @@ _FITTING = {
     "body_bytes": re.compile(r"\d+"),
 }
 _RECEIPT = frozenset(("message_id", "seen_at", "decision", "action_status", "action", "summary", "notes", "by"))
+_FOLDED = frozenset(("|", ">", "|-", ">-"))
 _FREE_TEXT = frozenset(("summary", "notes"))
 
 
@@ -97,27 +98,27 @@ def read_receipt(text: str) -> tuple[dict[str, str], str]:
     Returns:
         The fields by their proper names, and what belongs to none of them.
     """
-    fields: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     strays: list[str] = []
-    open_name = ""
+    goes_on: list[str] | None = None
     for raw in text.splitlines():
         line = raw.strip()
         if not line or _RULE_OR_FENCE.fullmatch(line):
-            open_name = ""
+            goes_on = None
             continue
         if line[0] == line[-1] == "`" and ":" in line:
             line = line.strip("`")
-        found = _DRESSED.fullmatch(line)
-        name = _name_of(found[1]) if found else ""
-        if found and (name in _RECEIPT or ("_" in name and "_" in found[1])):
-            value = (found[2] or "").strip()
-            fields[name] = "" if value in ("|", ">", "|-", ">-") else read_value(value)
-            open_name = name
-        elif open_name in _FREE_TEXT:
-            fields[open_name] = f"{fields[open_name]} {line}".strip()
+        dressed = _DRESSED.fullmatch(line)
+        name = _name_of(dressed[1]) if dressed else ""
+        if dressed and (name in _RECEIPT or ("_" in name and "_" in dressed[1])):
+            value = (dressed[2] or "").strip()
+            found[name] = ["" if value in _FOLDED else read_value(value)]
+            goes_on = found[name] if name in _FREE_TEXT else None
+        elif goes_on is not None:
+            goes_on.append(line)
         else:
             strays.append(line)
-    return fields, "\n".join(strays)
+    return {name: " ".join(parts).strip() for name, parts in found.items()}, "\n".join(strays)
 
 
 def _name_of(written: str) -> str:

@@ -41,6 +41,8 @@ _ATX_TAIL = re.compile(rb"(?:^| )#+ *$")
 _FENCE = re.compile(rb"(`{3,})[^`]*$|(~{3,})")
 _UNDERLINE = re.compile(rb"(=+|-+) *$")
 _RULE = re.compile(rb"(?:(?:\* *){3,}|(?:- *){3,}|(?:_ *){3,})$")
+_SPACES = re.compile(rb" *")
+_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _MARKER = re.compile(rb"(?:[-+*]|(\d{1,9})[.)])(?= |$)")
 # A link reference definition at the start of a paragraph is not part of a heading made of that paragraph.
 _REFERENCE = re.compile(
@@ -48,6 +50,8 @@ _REFERENCE = re.compile(
     rb"""(?:[ \n]\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)))?[ ]*(?:\n|$)""",
     re.DOTALL,
 )
+# Nobody nests deeper; without a limit the work on a line could grow with its square.
+_DEEPEST = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +82,8 @@ class _Leaf(IntEnum):
 def headings(data: bytes, start: int, end: int) -> Iterator[Heading]:
     """Yield the top-level headings of depth two in a stretch of text that begins outside of any block."""
     outline = _Outline()
-    position = start
-    for line in data[start:end].splitlines(keepends=True):
-        found = outline.feed(line, position)
-        position += len(line)
+    for line in _LINE.finditer(data, start, end):
+        found = outline.feed(line[0], line.start())
         if found:
             yield found
 
@@ -120,21 +122,17 @@ class _Outline:
 
     def _continue_containers(self, line: bytes) -> tuple[int, int]:
         position = depth = 0
-        blank = not line.strip(b" ")
         for width in self._containers:
-            rest = line[position:].lstrip(b" ")
-            indent = len(line) - position - len(rest)
+            text = _end_of_spaces(line, position)
             if not width:
-                if indent > 3 or rest[:1] != b">":
+                if text - position > 3 or line[text : text + 1] != b">":
                     break
-                position += indent + 1
-                position += line[position : position + 1] == b" "
-                blank = not rest[1:].strip(b" ")
-            elif blank:
+                position = text + 1 + (line[text + 1 : text + 2] == b" ")
+            elif text == len(line):
                 if width < 0:
                     break
-                position = len(line)
-            elif indent >= abs(width):
+                position = text
+            elif text - position >= abs(width):
                 position += abs(width)
                 self._containers[depth] = abs(width)
             else:
@@ -163,29 +161,27 @@ class _Outline:
         in_paragraph = self._leaf is _Leaf.PARAGRAPH and depth == len(self._containers)
         lazy = self._leaf is _Leaf.PARAGRAPH and not in_paragraph
         while True:
-            text = line[position:].lstrip(b" ")
-            indent = len(line) - position - len(text)
-            if indent >= 4 and text:
-                if not (in_paragraph or lazy):
-                    self._settle(depth)
-                    self._leaf = _Leaf.CODE
-                    return None
-                break
-            if not text:
+            first = _end_of_spaces(line, position)
+            if first == len(line):
                 return None
-            width = self._container_at(text, indent, in_paragraph)
-            if width is None:
-                heading, done = self._leaf_at(text, depth, span, in_paragraph, lazy)
+            if first - position >= 4:
+                if in_paragraph or lazy:
+                    break
+                self._settle(depth)
+                self._leaf = _Leaf.CODE
+                return None
+            container = _container_at(line, position, first, in_paragraph) if depth < _DEEPEST else None
+            if container is None:
+                heading, done = self._leaf_at(line[first:], depth, span, in_paragraph, lazy)
                 if done:
                     return heading
                 break
             self._settle(depth)
-            self._containers.append(width)
-            position = min(position + indent + (abs(width) - indent if width else 1), len(line))
-            if not width:
-                position += line[position : position + 1] == b" "
+            self._containers.append(container[0])
+            position = container[1]
             depth += 1
             in_paragraph = lazy = False
+        text = line[first:]
         if in_paragraph or lazy:
             self._paragraph.append(text)
         else:
@@ -197,22 +193,6 @@ class _Outline:
         self._leaf = _Leaf.PARAGRAPH
         self._paragraph = [text]
         self._first = start
-
-    @staticmethod
-    def _container_at(text: bytes, indent: int, in_paragraph: bool) -> int | None:
-        """Return what a block quote or list item that begins here is kept as, if one does."""
-        if text[:1] == b">":
-            return 0
-        marker = _MARKER.match(text)
-        if not marker or _RULE.match(text):
-            return None
-        content = text[marker.end() :].lstrip(b" ")
-        if in_paragraph and (not content or (marker[1] and int(marker[1]) != 1)):
-            return None
-        gap = len(text) - marker.end() - len(content)
-        if not content:
-            return -(indent + marker.end() + 1)
-        return indent + marker.end() + (gap if gap < 5 else 1)
 
     def _leaf_at(
         self, text: bytes, depth: int, span: tuple[int, int], in_paragraph: bool, lazy: bool
@@ -239,7 +219,7 @@ class _Outline:
                 if depth or underline[1][:1] == b"=":
                     return None, True
                 return Heading(self._first, span[1], words, underlined=True), True
-        if _RULE.match(text):
+        if _is_rule(text, 0):
             self._settle(depth)
             return None, True
         return None, False
@@ -263,3 +243,29 @@ class _Outline:
         while reference := _REFERENCE.match(words, begin):
             begin = reference.end()
         return words[begin:]
+
+
+def _end_of_spaces(line: bytes, position: int) -> int:
+    found = _SPACES.match(line, position)
+    return found.end() if found else position
+
+
+def _container_at(line: bytes, position: int, first: int, in_paragraph: bool) -> tuple[int, int] | None:
+    """Return what a quote or list item that begins here is kept as, and where its content begins, if one does."""
+    if line[first : first + 1] == b">":
+        return 0, first + 1 + (line[first + 1 : first + 2] == b" ")
+    marker = _MARKER.match(line, first)
+    if not marker or _is_rule(line, first):
+        return None
+    content = _end_of_spaces(line, marker.end())
+    if in_paragraph and (content == len(line) or (marker[1] and int(marker[1]) != 1)):
+        return None
+    if content == len(line):
+        return position - marker.end() - 1, content
+    begin = content if content - marker.end() < 5 else marker.end() + 1
+    return begin - position, begin
+
+
+def _is_rule(line: bytes, first: int) -> bool:
+    mark = line[first : first + 1]
+    return len(line.rstrip(b" " + mark)) <= first and _RULE.match(line, first) is not None

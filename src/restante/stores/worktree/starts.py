@@ -23,6 +23,7 @@ _LINES = {
 _HAZARD = re.compile(rb"```|~~~|<")
 _TO_LINE_END = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _CLOSING_MARKS = re.compile(rb"(?:^|[ \t])#+[ \t]*$")
+_MOST_DRESS = 3
 _DRESS = re.compile(rb"(\*{1,3}|_{1,3}|`+)(.+)\1")
 _SEPARATOR = re.compile(rb"(?:\A|\n)---\r?\n\r?\n\Z")
 _RULE_AT_END = re.compile(rb"(?:\A|(?<=[\r\n]))(?:-{3,}|\*{3,}|_{3,})\Z")
@@ -61,8 +62,22 @@ def _patterns(kind: str) -> _Patterns:
         strong=re.compile(rb"\n---\r?\n\r?\n(## (" + ident + rb")\r?\n)\r?\n" + lines),
         # The agent's free hand in RECEIPTS.md: there every heading ends the receipt before it.
         heading=re.compile(rb"##[ \t]+" if kind == "receipt" else rb"##[ \t]+[*_`]*" + token + rb"\\?_"),
-        underlined=re.compile(token + rb"\\?_[^\r\n]*(?:\r\n?|\n) {0,3}-+[ \t]*(?:[\r\n]|\Z)"),
+        underlined=re.compile(token + rb"\\?_[\w\\]{20,60}[*_`]{0,6}[ \t]*(?:\r\n?|\n) {0,3}-+[ \t]*(?=[\r\n]|\Z)"),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """The first match behind a position, kept so that no byte is searched twice."""
+
+    since: int
+    found: re.Match[bytes] | None
+
+
+def _ahead(pattern: re.Pattern[bytes], data: bytes, position: int, known: _Ahead) -> _Ahead:
+    if 0 <= known.since <= position and (known.found is None or known.found.start() >= position):
+        return known
+    return _Ahead(position, pattern.search(data, position))
 
 
 class Starts:
@@ -79,8 +94,7 @@ class Starts:
         self._kind = kind
         self._report = report
         self._patterns = _patterns(kind)
-        self._strong: re.Match[bytes] | None = None
-        self._exhausted = False
+        self._strong = self._underlined = _Ahead(-1, None)
 
     def next(self, position: int) -> Start | None:
         """Find the first start at or behind a position that is outside of any Markdown block."""
@@ -104,15 +118,19 @@ class Starts:
         return Start(strong.start(), strong.start(1), strong.end(1), strong[2].decode()) if strong else None
 
     def _next_strong(self, position: int) -> re.Match[bytes] | None:
-        if not self._exhausted and (self._strong is None or self._strong.start() < position):
-            self._strong = self._patterns.strong.search(self._data, position)
-            self._exhausted = self._strong is None
-        return self._strong
+        self._strong = _ahead(self._patterns.strong, self._data, position, self._strong)
+        return self._strong.found
+
+    def _next_underlined(self, position: int) -> re.Match[bytes] | None:
+        self._underlined = _ahead(self._patterns.underlined, self._data, position, self._underlined)
+        return self._underlined.found
 
     def _headings(self, position: int, limit: int) -> Iterator[tuple[int, int, bytes]]:
         """Yield start, end and text of the headings that may be a block's, as CommonMark sees them."""
         data = self._data
-        underlined = self._patterns.underlined.search(data, position, limit)
+        underlined = self._next_underlined(position)
+        if underlined and underlined.end() > limit:
+            underlined = None
         hazard: re.Match[bytes] | None = None
         told = searched = position
         for found in self._patterns.heading.finditer(data, position, limit):
@@ -149,10 +167,10 @@ class Starts:
 
 def undressed(text: bytes) -> str:
     """Return a heading's text without emphasis, backticks and backslashes around an id."""
-    found = _DRESS.fullmatch(text)
-    while found:
+    for _ in range(_MOST_DRESS):
+        if not (found := _DRESS.fullmatch(text)):
+            break
         text = found[2].strip(b" ") if found[1][:1] == b"`" else found[2]
-        found = _DRESS.fullmatch(text)
     return text.replace(b"\\_", b"_").decode(errors="replace")
 
 
