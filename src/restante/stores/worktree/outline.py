@@ -8,9 +8,8 @@ matter here. Lines are bytes; structure is ASCII, so text needs no decoding.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,8 +53,7 @@ _REFERENCE = re.compile(
 _DEEPEST = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(NamedTuple):
     """A heading of depth two that no container holds.
 
     Attributes:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.ids import is_well_formed
 
@@ -29,8 +28,7 @@ _SEPARATOR = re.compile(rb"(?:\A|\n)---\r?\n\r?\n\Z")
 _RULE_AT_END = re.compile(rb"(?:\A|(?<=[\r\n]))(?:-{3,}|\*{3,}|_{3,})\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(NamedTuple):
     """The heading of a block.
 
     Attributes:
@@ -46,8 +44,7 @@ class Start:
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Patterns:
+class _Patterns(NamedTuple):
     strong: re.Pattern[bytes]
     heading: re.Pattern[bytes]
     underlined: re.Pattern[bytes]
@@ -66,8 +63,7 @@ def _patterns(kind: str) -> _Patterns:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Ahead:
+class _Ahead(NamedTuple):
     """The first match behind a position, kept so that no byte is searched twice."""
 
     since: int
