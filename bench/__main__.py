@@ -19,14 +19,13 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from restante.stores.worktree.render import HEADERS, render_message, render_receipt
-from restante.stores.worktree.store import WorktreeMailbox
-
 from restante.agents.hookline import command_line
+from restante.domain.mailbox import Acknowledgement
 from restante.domain.message import Draft, Message
 from restante.domain.receipt import Decision, Receipt
-from restante.ports import Acknowledgement
 from restante.stores.worktree.locate import find_worktree
+from restante.stores.worktree.render import HEADERS, render_message, render_receipt
+from restante.stores.worktree.store import WorktreeMailbox
 from restante.system.clock import SystemClock
 from restante.system.ids import MonotonicIds
 
