@@ -1,6 +1,8 @@
 """Block starts against markdown-it-py (CommonMark preset) on documents built from fragments that were chosen to hurt.
 
-No generated document holds the exact shape of a writer's block (rule 2 of the grammar): only CommonMark counts here.
+Link reference definitions are not generated: the reference lets more begin right behind one than the
+specification's parsing strategy does. No generated document holds the exact shape of a writer's block (rule 2 of
+the grammar): only CommonMark counts here.
 """
 
 from __future__ import annotations
@@ -203,3 +205,8 @@ def test_a_block_starts_exactly_where_commonmark_sees_a_top_level_heading_with_a
 )
 def test_a_deep_line_that_continues_a_paragraph_lazily_is_text(document: str, starts: list[tuple[str, int]]) -> None:
     assert starts_as_we_see_them(document) == starts
+
+
+def test_a_link_reference_definition_is_no_part_of_the_heading_below_it() -> None:
+    document = f"[a]: b\n[c]: <d>\n 'title'\n{ID}\n---\n[a]: b\n---\n{UPPER}\n"
+    assert starts_as_we_see_them(document) == starts_as_commonmark_sees_them(document) == [(ID, 3)]

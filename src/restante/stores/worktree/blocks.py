@@ -1,7 +1,5 @@
 """Blocks to domain values. Nothing here raises; what cannot be understood is left out, and ``scan`` said so."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,7 +28,7 @@ class Letter(NamedTuple):
     withdrawn_at: datetime | None = None
 
 
-def message_of(block: Block, *, number: int, mailbox: str) -> Letter:
+def message_of(block: "Block", *, number: int, mailbox: str) -> Letter:
     """Read a message block.
 
     Args:
@@ -64,7 +62,7 @@ def message_of(block: Block, *, number: int, mailbox: str) -> Letter:
     return Letter(message, is_withdrawn=True, withdrawn_at=moment(get("withdrawn_at", "")))
 
 
-def receipt_of(block: Block) -> Receipt:
+def receipt_of(block: "Block") -> Receipt:
     """Read a receipt block; words that are not in the lists count as not given."""
     get = block.fields.get
     named = message_ids(get("message_id", ""))
@@ -80,7 +78,7 @@ def receipt_of(block: Block) -> Receipt:
     )
 
 
-def reply_of(block: Block) -> Reply:
+def reply_of(block: "Block") -> Reply:
     """Read a reply block."""
     get = block.fields.get
     named = message_ids(get("to") or get("message_id", ""))

@@ -20,8 +20,6 @@ CommonMark is followed by ``outline``, and only over a stretch that holds a cand
 leave in doubt. A file that only the writers wrote is read by rule 2 alone.
 """
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 from typing import NamedTuple

@@ -5,8 +5,6 @@ strategy", phase 1): containers, then the one open leaf. Inline content, tightne
 matter here. Lines are bytes; structure is ASCII, so text needs no decoding.
 """
 
-from __future__ import annotations
-
 import re
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -77,7 +75,7 @@ class _Leaf(IntEnum):
     CODE = 4
 
 
-def headings(data: bytes, start: int, end: int) -> Iterator[Heading]:
+def headings(data: bytes, start: int, end: int) -> "Iterator[Heading]":
     """Yield the top-level headings of depth two in a stretch of text that begins outside of any block."""
     outline = _Outline()
     for line in _LINE.finditer(data, start, end):
@@ -89,15 +87,14 @@ def headings(data: bytes, start: int, end: int) -> Iterator[Heading]:
 class _Outline:
     """What is open after the lines fed so far."""
 
-    __slots__ = ("_closer", "_containers", "_first", "_leaf", "_paragraph")
+    __slots__ = ("_closer", "_containers", "_leaf", "_paragraph")
 
     def __init__(self) -> None:
         # 0 is a block quote; n > 0 a list item whose content stands n columns in, -n one that is still empty.
         self._containers: list[int] = []
         self._leaf = _Leaf.NONE
         self._closer: re.Pattern[bytes] | None = None
-        self._paragraph: list[bytes] = []
-        self._first = 0
+        self._paragraph: list[tuple[int, bytes]] = []
 
     def feed(self, raw: bytes, start: int) -> Heading | None:
         """Take one line with its line ending; return the heading that it is or ends."""
@@ -181,7 +178,7 @@ class _Outline:
             in_paragraph = lazy = False
         text = line[first:]
         if in_paragraph or lazy:
-            self._paragraph.append(text)
+            self._paragraph.append((span[0], text))
         else:
             self._begin_paragraph(text, depth, span[0])
         return None
@@ -189,8 +186,7 @@ class _Outline:
     def _begin_paragraph(self, text: bytes, depth: int, start: int) -> None:
         self._settle(depth)
         self._leaf = _Leaf.PARAGRAPH
-        self._paragraph = [text]
-        self._first = start
+        self._paragraph = [(start, text)]
 
     def _leaf_at(
         self, text: bytes, depth: int, span: tuple[int, int], in_paragraph: bool, lazy: bool
@@ -211,12 +207,12 @@ class _Outline:
         if text[:1] == b"<" and self._html_at(text, depth, in_paragraph or lazy):
             return None, True
         if in_paragraph and (underline := _UNDERLINE.match(text)):
-            words = self._without_references()
+            first, words = self._without_references()
             if words:
                 self._leaf = _Leaf.NONE
                 if depth or underline[1][:1] == b"=":
                     return None, True
-                return Heading(self._first, span[1], words, underlined=True), True
+                return Heading(first, span[1], words, underlined=True), True
         if _is_rule(text, 0):
             self._settle(depth)
             return None, True
@@ -235,12 +231,13 @@ class _Outline:
                 return True
         return False
 
-    def _without_references(self) -> bytes:
-        words = b"\n".join(line.rstrip(b" ") for line in self._paragraph)
+    def _without_references(self) -> tuple[int, bytes]:
+        words = b"\n".join(line.rstrip(b" ") for _, line in self._paragraph)
         begin = 0
         while reference := _REFERENCE.match(words, begin):
             begin = reference.end()
-        return words[begin:]
+        first = min(words.count(b"\n", 0, begin), len(self._paragraph) - 1)
+        return self._paragraph[first][0], words[begin:]
 
 
 def _end_of_spaces(line: bytes, position: int) -> int:

@@ -1,7 +1,5 @@
 """Where the blocks of a mailbox file begin. The rule is in ``grammar``'s docstring."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -85,7 +83,7 @@ class Starts:
         report: Told of headings that look like a block's and are none: offset and text.
     """
 
-    def __init__(self, data: bytes, kind: str, report: Callable[[int, bytes], None]) -> None:
+    def __init__(self, data: bytes, kind: str, report: "Callable[[int, bytes], None]") -> None:
         self._data = data
         self._kind = kind
         self._report = report
@@ -121,7 +119,7 @@ class Starts:
         self._underlined = _ahead(self._patterns.underlined, self._data, position, self._underlined)
         return self._underlined.found
 
-    def _headings(self, position: int, limit: int) -> Iterator[tuple[int, int, bytes]]:
+    def _headings(self, position: int, limit: int) -> "Iterator[tuple[int, int, bytes]]":
         """Yield start, end and text of the headings that may be a block's, as CommonMark sees them."""
         data = self._data
         underlined = self._next_underlined(position)
