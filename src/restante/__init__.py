@@ -10,11 +10,12 @@ from __future__ import annotations
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from restante.domain.case import Case, Sent, Snapshot
     from restante.domain.errors import RestanteError
     from restante.domain.mailbox import Entry
     from restante.domain.message import Draft, Message, Priority, Reply, Scope
     from restante.domain.receipt import Action, Decision, Receipt
-    from restante.office import Case, Office, Sent, Snapshot
+    from restante.office import Office
     from restante.ports import Mailbox
     from restante.wiring import open_office
 
@@ -48,10 +49,10 @@ _PLACES = {
     "Action": "restante.domain.receipt",
     "Decision": "restante.domain.receipt",
     "Receipt": "restante.domain.receipt",
-    "Case": "restante.office",
+    "Case": "restante.domain.case",
     "Office": "restante.office",
-    "Sent": "restante.office",
-    "Snapshot": "restante.office",
+    "Sent": "restante.domain.case",
+    "Snapshot": "restante.domain.case",
     "Entry": "restante.ports",
     "Mailbox": "restante.ports",
     "open_office": "restante.wiring",

@@ -5,8 +5,6 @@ Values come from the environment first, then from a TOML file (``RESTANTE_CONFIG
 All faults of a configuration are reported at once.
 """
 
-from __future__ import annotations
-
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -81,7 +79,7 @@ _FIELDS = {
 }
 
 
-def load_settings(environment: Mapping[str, str]) -> Settings:
+def load_settings(environment: "Mapping[str, str]") -> Settings:
     """Read the configuration.
 
     Raises:
@@ -110,7 +108,7 @@ def load_settings(environment: Mapping[str, str]) -> Settings:
     return Settings(**values)
 
 
-def config_path(environment: Mapping[str, str]) -> str:
+def config_path(environment: "Mapping[str, str]") -> str:
     """Return where the configuration file would be; empty when no home directory is known."""
     if explicit := environment.get("RESTANTE_CONFIG"):
         return explicit

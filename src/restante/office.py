@@ -10,7 +10,7 @@ An office works on one worktree's mailbox. It holds no state of its own; what it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from restante.domain.ids import is_well_formed, resolve
 from restante.domain.mailbox import Acknowledgement
@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from restante.config import Settings
+    from restante.domain.case import Case, Sent, Snapshot
     from restante.domain.checkpoint import Checkpoint, Delivery
     from restante.domain.finding import Finding
     from restante.domain.lifecycle import Standing
-    from restante.domain.mailbox import Archived, Changes, Counts, Entry, Fault, Posted
+    from restante.domain.mailbox import Archived, Changes, Counts, Entry
     from restante.domain.message import Draft, Reply
     from restante.domain.receipt import Action, Decision, Receipt
     from restante.domain.repeat import Repeat
@@ -107,33 +108,6 @@ class Parts(Protocol):
         """Look at the mailbox itself."""
 
 
-class Sent(NamedTuple):
-    """The answer to ``Office.send``."""
-
-    posted: Posted
-    repeat: Repeat | None = None
-
-
-class Case(NamedTuple):
-    """All there is to know of one message."""
-
-    entry: Entry
-    receipts: tuple[Receipt, ...]
-    replies: tuple[Reply, ...]
-
-
-class Snapshot(NamedTuple):
-    """A mailbox as a whole."""
-
-    address: str
-    counts: Counts
-    cases: tuple[Case, ...]
-    unattached_replies: tuple[Reply, ...]
-    repeats: tuple[Repeat, ...]
-    faults: tuple[Fault, ...]
-    cursor: str
-
-
 class Office:
     """Leaves, collects and follows mail in one mailbox. Errors are those of ``restante.domain.errors``."""
 
@@ -170,6 +144,7 @@ class Office:
             TooLarge: The text is over the limit.
             Screened: Screening found something, and warnings were not allowed.
         """
+        from restante.domain.case import Sent
         from restante.domain.limits import Limits
         from restante.services import posting
 
@@ -209,6 +184,8 @@ class Office:
             NoSuchMessage: There is none.
             MailboxDeleted: There was one, and its mailbox was deleted.
         """
+        from restante.domain.case import Case
+
         mailbox = self._parts.mailbox
         entry = mailbox.entry(self._resolve(message))
         message_id = entry.message.id
@@ -216,6 +193,8 @@ class Office:
 
     def cases(self) -> list[Case]:
         """Return every message of the mailbox with what became of it."""
+        from restante.domain.case import Case
+
         mailbox = self._parts.mailbox
         replies: dict[str, list[Reply]] = {}
         for reply in mailbox.replies():
@@ -227,6 +206,7 @@ class Office:
 
     def snapshot(self) -> Snapshot:
         """Return the mailbox as a whole. A damaged book of repeats is told as a fault; mail can still be read."""
+        from restante.domain.case import Snapshot
         from restante.domain.errors import Damaged
         from restante.domain.mailbox import Fault
 
@@ -336,8 +316,9 @@ class Office:
         """Decide what an agent's checkpoint shows; ``None`` for nothing."""
         from datetime import timedelta
 
+        from restante.domain.checkpoint import Manner
         from restante.domain.errors import Busy, StorageFailed
-        from restante.services.collecting import Manner, collect, collect_without_memory
+        from restante.services.collecting import collect, collect_without_memory
 
         parts = self._parts
         manner = Manner(

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from restante.domain.checkpoint import Checkpoint, Moment, Shown
+from restante.domain.checkpoint import Checkpoint, Manner, Moment, Shown
 from restante.domain.errors import StorageFailed
 from restante.domain.mailbox import Acknowledgement, Entry, Mark
 from restante.domain.message import Draft, Priority, Sender
 from restante.domain.receipt import Decision
 from restante.domain.session import Caller
-from restante.services.collecting import Manner, collect, collect_without_memory, read_inbox
+from restante.services.collecting import collect, collect_without_memory, read_inbox
 from restante.testing import FakeClock, MemoryMailbox, SequentialIds
 
 if TYPE_CHECKING:

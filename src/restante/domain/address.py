@@ -1,7 +1,5 @@
 """Mailbox addresses: ``worktree:<path>``, ``oacp:<project>/<agent>``, ``<team>/<role>``, ``session:<id>``."""
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 from typing import NamedTuple

@@ -1,14 +1,13 @@
 """A checkpoint: a moment when an agent can look, and what is handed over then."""
 
-from __future__ import annotations
-
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from restante.domain.session import Caller
+
 if TYPE_CHECKING:
     from datetime import datetime
-
-    from restante.domain.session import Caller
 
 
 class Moment(StrEnum):
@@ -37,6 +36,20 @@ class Checkpoint(NamedTuple):
     other_holds: bool = False
 
 
+class Manner(NamedTuple):
+    """How a checkpoint shows mail.
+
+    Attributes:
+        max_bytes: Most UTF-8 bytes of one showing.
+        show_again: How long a message that stays unacknowledged is not shown again.
+        command: How an agent calls Restante.
+    """
+
+    max_bytes: int
+    show_again: timedelta
+    command: str = "restante"
+
+
 class Delivery(NamedTuple):
     """What a checkpoint hands over.
 
@@ -61,7 +74,7 @@ class Shown:
 
     __slots__ = ("held", "times")
 
-    def __init__(self, times: dict[str, datetime] | None = None, held: set[str] | None = None) -> None:
+    def __init__(self, times: "dict[str, datetime] | None" = None, held: set[str] | None = None) -> None:
         self.times = {} if times is None else times
         self.held = set() if held is None else held
 

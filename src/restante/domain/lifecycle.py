@@ -18,8 +18,7 @@ Pending = unseen + seen. A message leaves pending only by an acknowledgement, by
 with its whole mailbox. The pictures in docs/ are drawn from ``STEPS``.
 """
 
-from __future__ import annotations
-
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,8 +26,6 @@ from restante.domain.errors import IllegalStep
 from restante.domain.receipt import Action, Decision, Verdict
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from restante.domain.message import Message
 
 
@@ -165,7 +162,7 @@ class Marks(NamedTuple):
     is_expired: bool = False
 
 
-def standing_of(message: Message, marks: Marks, verdict: Verdict, now: datetime) -> Standing:
+def standing_of(message: "Message", marks: Marks, verdict: Verdict, now: datetime) -> Standing:
     """Derive what became of a message, by running its events through the table.
 
     Args:

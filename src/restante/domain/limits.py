@@ -1,7 +1,5 @@
 """Caps on what a mailbox takes. Sizes count UTF-8 bytes, as they are on disk."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from restante.domain.errors import BadText, TooLarge

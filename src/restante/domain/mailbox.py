@@ -1,16 +1,12 @@
 """What a mailbox answers: entries, numbers, changes; and what an addressee says."""
 
-from __future__ import annotations
-
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from restante.domain.lifecycle import Standing
-    from restante.domain.message import Message, Reply
-    from restante.domain.receipt import Action, Decision, Receipt
+from restante.domain.lifecycle import Standing
+from restante.domain.message import Message, Reply
+from restante.domain.receipt import Action, Decision, Receipt
 
 
 class Entry(NamedTuple):

@@ -1,14 +1,10 @@
 """Message and Draft: who wrote, to whom, what, in answer to what. Both are frozen."""
 
-from __future__ import annotations
-
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from restante.domain.errors import UsageError
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 

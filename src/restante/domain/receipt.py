@@ -5,14 +5,12 @@ that was given counts, and so does the newest action. A bare receipt, which give
 the message was seen, so it can never take back what was said before.
 """
 
-from __future__ import annotations
-
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
 
 
 class Decision(StrEnum):
@@ -87,7 +85,7 @@ class Verdict(NamedTuple):
         return self.decision is not None or self.action is not None
 
 
-def merge_receipts(receipts: Iterable[Receipt]) -> Verdict:
+def merge_receipts(receipts: "Iterable[Receipt]") -> Verdict:
     """Merge the receipts of one message, oldest first by time.
 
     A receipt without a time counts as given right after the one before it in the order of the argument,

@@ -1,11 +1,7 @@
 """Who is calling: a person at a terminal, or one live session of an agent program; and the threads such a one has."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from datetime import datetime
+from datetime import datetime
+from typing import NamedTuple
 
 
 class Caller(NamedTuple):

@@ -9,36 +9,22 @@ after the text was handed over whole.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from restante.domain.checkpoint import Checkpoint, Delivery, Moment
+from restante.domain.checkpoint import Checkpoint, Delivery, Manner, Moment
 from restante.domain.errors import Busy, StorageFailed
 from restante.domain.mailbox import Mark
 from restante.domain.text import age, cut, fenced, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import datetime, timedelta
+    from datetime import datetime
 
     from restante.domain.checkpoint import Shown
     from restante.domain.mailbox import Entry
     from restante.domain.message import Message
     from restante.domain.session import Caller
     from restante.ports import Bell, Clock, Mailbox, Notebook
-
-
-class Manner(NamedTuple):
-    """How a checkpoint shows mail.
-
-    Attributes:
-        max_bytes: Most UTF-8 bytes of one showing.
-        show_again: How long a message that stays unacknowledged is not shown again.
-        command: How an agent calls Restante.
-    """
-
-    max_bytes: int
-    show_again: timedelta
-    command: str = "restante"
 
 
 def collect(

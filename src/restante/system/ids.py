@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import threading
+from _thread import allocate_lock
 from datetime import UTC, datetime
 
 from restante.domain.ids import compose, milliseconds
@@ -13,7 +13,7 @@ class MonotonicIds:
     """ULIDs that sort in the order they were made, also within one millisecond (the ULID specification's rule)."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = allocate_lock()
         self._last = datetime.min.replace(tzinfo=UTC)
         self._randomness = 0
 

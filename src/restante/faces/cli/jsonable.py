@@ -11,6 +11,7 @@ from restante.faces.cli.output import say
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from restante.domain.case import Case, Snapshot
     from restante.domain.lifecycle import Standing
     from restante.domain.mailbox import Change, Counts, Entry
     from restante.domain.message import Message, Reply
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from restante.domain.repeat import Repeat
     from restante.domain.session import Thread
     from restante.domain.setup import Check
-    from restante.office import Case, Snapshot
 
 
 def print_json(value: dict[str, Any]) -> None:

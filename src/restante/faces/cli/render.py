@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from restante.domain.case import Case
     from restante.domain.lifecycle import Standing
     from restante.domain.mailbox import Change, Counts, Entry
     from restante.domain.message import Message
     from restante.domain.receipt import Receipt
-    from restante.office import Case
 
 _COLOURS = {
     "unseen": "yellow",

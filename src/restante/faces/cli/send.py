@@ -12,7 +12,7 @@ from restante.faces.cli.output import say, tell
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from restante.office import Sent
+    from restante.domain.case import Sent
 
 
 def send(

@@ -1,7 +1,5 @@
 """Every command and its options in one table: the parser, the reference and the completions are made from it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

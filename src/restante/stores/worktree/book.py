@@ -1,7 +1,5 @@
 """Which messages INBOX.md holds and what was said of each, as values: no file is opened here."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.lifecycle import Marks, Standing, Status, standing_of
@@ -36,7 +34,7 @@ class Slot:
 
     __slots__ = ("block", "letter", "number")
 
-    def __init__(self, block: Block, number: int) -> None:
+    def __init__(self, block: "Block", number: int) -> None:
         self.block = block
         self.number = number
         self.letter: Letter | None = None
@@ -120,7 +118,7 @@ class Book:
 
     # -- taking over ----------------------------------------------------------------------------------------------
 
-    def begin_with(self, blocks: list[Block], picks: Picks) -> None:
+    def begin_with(self, blocks: "list[Block]", picks: Picks) -> None:
         """Begin with messages that the index picked."""
         self.clear_messages(picks.archived)
         self._last, self.total, self._newest_left_out = picks.last, picks.total, picks.newest
@@ -129,11 +127,11 @@ class Book:
             self._newest.append(picks.newest)
             self._reconsider(block.id)
 
-    def is_doubtful(self, block: Block) -> bool:
+    def is_doubtful(self, block: "Block") -> bool:
         """Tell whether a block may be a second one of a message that was left out."""
         return bool(self._newest_left_out) and block.id.lower() <= self._newest_left_out
 
-    def place(self, block: Block) -> None:
+    def place(self, block: "Block") -> None:
         """Take over the next message of INBOX.md."""
         self._last = self.archived.next_free(self._last)
         self.total += 1
@@ -161,26 +159,26 @@ class Book:
             number -= 1
         return number
 
-    def hear(self, receipt: Receipt, block: Block) -> None:
+    def hear(self, receipt: "Receipt", block: "Block") -> None:
         """Take over the next receipt."""
         said = self._of(receipt.message_id)
         said.receipts.append(receipt)
         said.blocks.append(block)
         self._reconsider(receipt.message_id)
 
-    def unhear(self, receipt: Receipt) -> None:
+    def unhear(self, receipt: "Receipt") -> None:
         """Take back the last receipt: it is read again."""
         said = self._of(receipt.message_id)
         said.receipts.pop()
         said.blocks.pop()
         self._reconsider(receipt.message_id)
 
-    def notice(self, line: MarkLine) -> None:
+    def notice(self, line: "MarkLine") -> None:
         """Take over the next mark."""
         self._of(line.message_id).marks.setdefault(line.mark, []).append(line)
         self._reconsider(line.message_id)
 
-    def unnotice(self, line: MarkLine) -> None:
+    def unnotice(self, line: "MarkLine") -> None:
         """Take back the last mark: it is read again."""
         self._of(line.message_id).marks[line.mark].pop()
         self._reconsider(line.message_id)
@@ -220,17 +218,17 @@ class Book:
         """Return what was recorded of a message, nothing where there is nothing."""
         return self._said.get(message_id) or Said()
 
-    def letter(self, slot: Slot) -> Letter:
+    def letter(self, slot: Slot) -> "Letter":
         """Return the message of a slot, and whether it was taken back."""
         if slot.letter is None:
             slot.letter = message_of(slot.block, number=slot.number, mailbox=self._address)
         return slot.letter
 
-    def message(self, slot: Slot) -> Message:
+    def message(self, slot: Slot) -> "Message":
         """Return the message of a slot."""
         return self.letter(slot).message
 
-    def entry(self, slot: Slot, now: datetime) -> Entry:
+    def entry(self, slot: Slot, now: "datetime") -> Entry:
         """Return a message with its standing."""
         known = self._entries.get(slot.block.id)
         if known is None:
@@ -242,7 +240,7 @@ class Book:
             self._entries[slot.block.id] = known
         return known
 
-    def judge(self, letter: Letter, now: datetime, *, archived: bool = False) -> Entry:
+    def judge(self, letter: "Letter", now: "datetime", *, archived: bool = False) -> Entry:
         """Return any letter with its standing; one that was archived without an answer had expired."""
         message = letter.message
         if message.id not in self._said and not letter.is_withdrawn and message.expires is None:
@@ -254,12 +252,12 @@ class Book:
         marks = Marks(noticed, seen, letter.withdrawn_at, letter.is_withdrawn, is_expired)
         return Entry(message, standing_of(message, marks, merge_receipts(said.receipts), now))
 
-    def entries(self, now: datetime) -> Iterator[Entry]:
+    def entries(self, now: "datetime") -> "Iterator[Entry]":
         """Yield every message with its standing, in order of number."""
         for slot in list(self.slots.values()):
             yield self.entry(slot, now)
 
-    def pending(self, now: datetime) -> list[Entry]:
+    def pending(self, now: "datetime") -> list[Entry]:
         """Return the pending messages in order of number."""
         found = [self.entry(self.slots[message_id], now) for message_id in list(self._open)]
         return sorted((one for one in found if one.standing.is_pending), key=lambda one: one.message.number)

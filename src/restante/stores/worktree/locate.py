@@ -4,8 +4,6 @@ Git is not asked: inside its own hooks its variables point elsewhere, in contain
 another owner, and it may not be installed. What is on disk answers the same question.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from typing import TYPE_CHECKING, NamedTuple
@@ -100,7 +98,7 @@ def _nearest(directory: str) -> Worktree:
     )
 
 
-def _upwards(directory: str) -> Iterator[str]:
+def _upwards(directory: str) -> "Iterator[str]":
     while True:
         yield directory
         above = os.path.dirname(directory)
@@ -160,7 +158,7 @@ def _is_bare(git_dir: str) -> bool:
     return answer
 
 
-def _linked(git_dir: str) -> Iterator[str]:
+def _linked(git_dir: str) -> "Iterator[str]":
     """Yield the top levels of a repository's linked worktrees, as far as they are known and there."""
     base = os.path.join(git_dir, "worktrees")
     try:

@@ -5,8 +5,7 @@
 The format that is shared with other programs has no place for it, and bending that is not ours to do.
 """
 
-from __future__ import annotations
-
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.ids import is_well_formed
@@ -17,7 +16,6 @@ from restante.stores.worktree.words import moment, moment_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
 
     from restante.stores.worktree.layout import Layout
 
@@ -81,7 +79,7 @@ def _parse(raw: bytes, start: int, end: int, line: int) -> MarkLine | None:
     return MarkLine(start, end, line, at, Mark(words[1]), words[2], " ".join(words[3:])) if at else None
 
 
-def add_marks(layout: Layout, message_ids: Iterable[str], mark: Mark, reader: str, at: datetime) -> None:
+def add_marks(layout: "Layout", message_ids: "Iterable[str]", mark: Mark, reader: str, at: datetime) -> None:
     """Add a line for each message. *Seen* is durable; *noticed* is remade by the next showing.
 
     Raises:

@@ -6,8 +6,6 @@ and both are harmless: nothing is ever cut off a file unless it ends in a part o
 that place.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
@@ -44,12 +42,12 @@ class WriteRecord(NamedTuple):
     data: bytes
 
 
-def record_path(layout: Layout, name: str) -> str:
+def record_path(layout: "Layout", name: str) -> str:
     """Return where the record of a file is."""
     return layout.own(f"{name}.write")
 
 
-def write_record(layout: Layout, name: str, record: WriteRecord) -> int:
+def write_record(layout: "Layout", name: str, record: WriteRecord) -> int:
     """Leave a record before appending; return its open file, for ``settle``.
 
     Raises:
@@ -78,7 +76,7 @@ def settle(fd: int) -> None:
         os.close(fd)
 
 
-def read_record(layout: Layout, name: str) -> WriteRecord | None:
+def read_record(layout: "Layout", name: str) -> WriteRecord | None:
     """Return the record of a file; ``None`` when there is none, or one whose own writing was cut short."""
     data = read_file(record_path(layout, name))
     if data is None:
@@ -92,7 +90,7 @@ def read_record(layout: Layout, name: str) -> WriteRecord | None:
     return WriteRecord(pid, lock_inode, inode, size, body[:length]) if len(body) >= length else None
 
 
-def unsettled_size(layout: Layout, name: str, inode: int) -> int | None:
+def unsettled_size(layout: "Layout", name: str, inode: int) -> int | None:
     """Return the size that a file had before an append that has not ended; ``None`` when there is no such append.
 
     An append that began long ago has a dead writer: what there is of it is then read, and reported.
@@ -107,7 +105,7 @@ def unsettled_size(layout: Layout, name: str, inode: int) -> int | None:
     return record.size if record and record.inode == inode else None
 
 
-def note_cut(layout: Layout, message_id: str) -> None:
+def note_cut(layout: "Layout", message_id: str) -> None:
     """Remember that a block was cut short, before something is written behind it.
 
     Raises:
@@ -116,7 +114,7 @@ def note_cut(layout: Layout, message_id: str) -> None:
     append_line(layout.own("torn"), message_id.encode() + b"\n", durable=True)
 
 
-def was_cut(layout: Layout, name: str, block_id: str) -> bool:
+def was_cut(layout: "Layout", name: str, block_id: str) -> bool:
     """Tell whether a block that is not whole was cut short when it was written, and not shortened by a person."""
     record = read_record(layout, name)
     if record and b"## " + block_id.encode() in record.data:
@@ -124,7 +122,7 @@ def was_cut(layout: Layout, name: str, block_id: str) -> bool:
     return block_id.encode() in (read_file(layout.own("torn")) or b"").split(b"\n")
 
 
-def recover(layout: Layout, name: str, record: WriteRecord) -> None:
+def recover(layout: "Layout", name: str, record: WriteRecord) -> None:
     """Take back the torn append of a dead writer; the caller holds the file's lock.
 
     What is whole stays. A torn end is cut off. A torn part with another program's block behind it is cut out, if

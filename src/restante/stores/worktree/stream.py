@@ -5,62 +5,62 @@ the bytes before that place are the same, reading goes on from there. Anything o
 change without growth, other bytes) makes it read everything anew, so what it says never depends on luck.
 """
 
-from __future__ import annotations
-
 import os
 import stat
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from restante.domain.errors import StorageFailed
 from restante.stores.files import open_file, read_at, translated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Protocol
 
     from restante.domain.mailbox import Fault
 
-    class Spanned(Protocol):
-        """Anything that stands at some place of a file."""
 
-        @property
-        def start(self) -> int:
-            """Offset of its first byte."""
+class Spanned(Protocol):
+    """Anything that stands at some place of a file."""
 
-        @property
-        def end(self) -> int:
-            """Offset after its last byte."""
+    @property
+    def start(self) -> int:
+        """Offset of its first byte."""
 
-        @property
-        def line(self) -> int:
-            """The line it begins at, from 1."""
+    @property
+    def end(self) -> int:
+        """Offset after its last byte."""
 
-    Item_co = TypeVar("Item_co", bound=Spanned, covariant=True)
+    @property
+    def line(self) -> int:
+        """The line it begins at, from 1."""
 
-    class Part(Protocol[Item_co]):
-        """What was found in a stretch of a file; ``grammar.Scan`` is one."""
 
-        @property
-        def blocks(self) -> Sequence[Item_co]:
-            """The things, in order."""
+Item_co = TypeVar("Item_co", bound=Spanned, covariant=True)
 
-        @property
-        def faults(self) -> Sequence[Fault]:
-            """What could not be understood."""
 
-        @property
-        def resume(self) -> int:
-            """Offset to go on from: things that begin there or later will be found again, as they are then."""
+class Part(Protocol[Item_co]):
+    """What was found in a stretch of a file; ``grammar.Scan`` is one."""
 
-        @property
-        def resume_line(self) -> int:
-            """The line of that offset."""
+    @property
+    def blocks(self) -> "Sequence[Item_co]":
+        """The things, in order."""
+
+    @property
+    def faults(self) -> "Sequence[Fault]":
+        """What could not be understood."""
+
+    @property
+    def resume(self) -> int:
+        """Offset to go on from: things that begin there or later will be found again, as they are then."""
+
+    @property
+    def resume_line(self) -> int:
+        """The line of that offset."""
 
 
 # How many bytes before the place of going on must be as they were.
 CHECK_BYTES = 256
 
-Item = TypeVar("Item", bound="Spanned")
+Item = TypeVar("Item", bound=Spanned)
 
 
 class Anchor(NamedTuple):
@@ -110,10 +110,10 @@ class Stream(Generic[Item]):
 
     def __init__(
         self,
-        path: Callable[[], str],
-        resolved: Callable[[str], str],
-        scan: Callable[[bytes, int, int], Part[Item]],
-        settled: Callable[[int], int | None] = lambda _: None,
+        path: "Callable[[], str]",
+        resolved: "Callable[[str], str]",
+        scan: "Callable[[bytes, int, int], Part[Item]]",
+        settled: "Callable[[int], int | None]" = lambda _: None,
     ) -> None:
         self._path = path
         self._resolved = resolved
@@ -158,7 +158,7 @@ class Stream(Generic[Item]):
             finally:
                 os.close(fd)
 
-    def pick(self, anchor: Anchor, spans: Sequence[tuple[int, int, int]]) -> bool:
+    def pick(self, anchor: Anchor, spans: "Sequence[tuple[int, int, int]]") -> bool:
         """Begin with chosen things, told by (start, end, line), and what is new since; return whether that held.
 
         If it does not, everything was read.
@@ -180,7 +180,7 @@ class Stream(Generic[Item]):
                 os.close(fd)
         return self.is_sparse
 
-    def _pick(self, fd: int, spans: Sequence[tuple[int, int, int]]) -> bool:
+    def _pick(self, fd: int, spans: "Sequence[tuple[int, int, int]]") -> bool:
         picked: list[Item] = []
         for start, end, line in spans:
             found = self._scan(self._read_at(fd, end - start, start), start, line).blocks
