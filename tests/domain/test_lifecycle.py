@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from restante.domain import lifecycle
 from restante.domain.errors import IllegalStep
 from restante.domain.lifecycle import ACKNOWLEDGED, PENDING, STEPS, Event, Marks, Status, standing_of, step, word_of
-from restante.domain.receipt import Action, Decision, Receipt, Verdict, merge_receipts
+from restante.domain.receipt import Action, Decision, MergedReceipts, Receipt, merge_receipts
 from restante.testing import make_message
 
 NOW = datetime(2026, 5, 20, 15, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 
-verdicts = st.builds(
-    Verdict,
+merged_receipts = st.builds(
+    MergedReceipts,
     decision=st.sampled_from([None, *Decision]),
     action=st.sampled_from([None, *Action]),
     first_seen_at=st.sampled_from([None, NOW - HOUR]),
@@ -67,13 +67,13 @@ def test_every_state_is_pending_or_acknowledged_or_over() -> None:
 @pytest.mark.parametrize(("state", "event"), [pair for pair in product(Status, Event) if pair not in STEPS])
 def test_a_step_that_is_not_in_the_table_is_refused(state: Status, event: Event) -> None:
     with pytest.raises(IllegalStep, match=state.value) as caught:
-        step(state, event, Verdict(Decision.ACCEPTED))
+        step(state, event, MergedReceipts(Decision.ACCEPTED))
     assert caught.value.remedy
 
 
 @pytest.mark.parametrize(("state", "event"), [pair for pair in STEPS if pair[1] is not Event.ACKNOWLEDGE])
 def test_nothing_but_an_acknowledgement_acknowledges(state: Status, event: Event) -> None:
-    after = step(state, event, Verdict(Decision.ACCEPTED))
+    after = step(state, event, MergedReceipts(Decision.ACCEPTED))
     assert after not in ACKNOWLEDGED or after is state
 
 
@@ -83,11 +83,11 @@ def test_reading_never_ends_a_message() -> None:
         assert (after in PENDING) == (state in PENDING)
 
 
-@given(verdict=verdicts, state=st.sampled_from([state for state, event in STEPS if event is Event.ACKNOWLEDGE]))
-def test_an_acknowledgement_gives_the_receipts_word(verdict: Verdict, state: Status) -> None:
-    after = step(state, Event.ACKNOWLEDGE, verdict)
-    assert after == (word_of(verdict) or state)
-    assert (after in ACKNOWLEDGED) == (verdict.is_acknowledged or state in ACKNOWLEDGED)
+@given(merged=merged_receipts, state=st.sampled_from([state for state, event in STEPS if event is Event.ACKNOWLEDGE]))
+def test_an_acknowledgement_gives_the_receipts_word(merged: MergedReceipts, state: Status) -> None:
+    after = step(state, Event.ACKNOWLEDGE, merged)
+    assert after == (word_of(merged) or state)
+    assert (after in ACKNOWLEDGED) == (merged.is_acknowledged or state in ACKNOWLEDGED)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_an_acknowledgement_gives_the_receipts_word(verdict: Verdict, state: Sta
 def test_what_became_of_the_work_says_more_than_the_decision(
     decision: Decision | None, action: Action | None, word: Status | None
 ) -> None:
-    assert word_of(Verdict(decision, action)) is word
+    assert word_of(MergedReceipts(decision, action)) is word
 
 
 marks = st.builds(
@@ -120,15 +120,17 @@ marks = st.builds(
 )
 
 
-@given(marks=marks, verdict=verdicts, lives=st.none() | st.integers(-60, 60))
-def test_a_standing_is_one_of_the_five_ends_in_their_order(marks: Marks, verdict: Verdict, lives: int | None) -> None:
+@given(marks=marks, merged=merged_receipts, lives=st.none() | st.integers(-60, 60))
+def test_a_standing_is_one_of_the_five_ends_in_their_order(
+    marks: Marks, merged: MergedReceipts, lives: int | None
+) -> None:
     expires = None if lives is None else NOW + timedelta(minutes=lives)
-    standing = standing_of(make_message(expires=expires), marks, verdict, NOW)
-    expected = Status.SEEN if marks.seen_at or verdict.total else Status.UNSEEN
+    standing = standing_of(make_message(expires=expires), marks, merged, NOW)
+    expected = Status.SEEN if marks.seen_at or merged.total else Status.UNSEEN
     if marks.is_withdrawn:
         expected = Status.WITHDRAWN
-    elif verdict.is_acknowledged:
-        word = word_of(verdict)
+    elif merged.is_acknowledged:
+        word = word_of(merged)
         assert word
         expected = word
     elif marks.is_expired or (expires and expires <= NOW):
@@ -138,34 +140,34 @@ def test_a_standing_is_one_of_the_five_ends_in_their_order(marks: Marks, verdict
     assert standing.expired_at == (expires if expected is Status.EXPIRED else None)
     assert (standing.noticed_at, standing.decision, standing.action) == (
         marks.noticed_at,
-        verdict.decision,
-        verdict.action,
+        merged.decision,
+        merged.action,
     )
 
 
-@given(marks=marks, verdict=verdicts, lives=st.integers(-60, 60), later=st.integers(0, 10_000))
-def test_time_alone_never_brings_a_message_back(marks: Marks, verdict: Verdict, lives: int, later: int) -> None:
+@given(marks=marks, merged=merged_receipts, lives=st.integers(-60, 60), later=st.integers(0, 10_000))
+def test_time_alone_never_brings_a_message_back(marks: Marks, merged: MergedReceipts, lives: int, later: int) -> None:
     message = make_message(expires=NOW + timedelta(minutes=lives))
-    now = standing_of(message, marks, verdict, NOW)
-    then = standing_of(message, marks, verdict, NOW + timedelta(minutes=later))
+    now = standing_of(message, marks, merged, NOW)
+    then = standing_of(message, marks, merged, NOW + timedelta(minutes=later))
     assert now.is_pending or then == now
 
 
 def test_a_message_expires_exactly_at_its_time() -> None:
     message = make_message(expires=NOW)
     just_before = NOW - timedelta(microseconds=1)
-    assert standing_of(message, Marks(), Verdict(), just_before).status is Status.UNSEEN
-    assert standing_of(message, Marks(), Verdict(), NOW).status is Status.EXPIRED
+    assert standing_of(message, Marks(), MergedReceipts(), just_before).status is Status.UNSEEN
+    assert standing_of(message, Marks(), MergedReceipts(), NOW).status is Status.EXPIRED
 
 
 def test_what_expired_stays_expired_when_the_clock_is_set_back() -> None:
     message = make_message(expires=NOW)
-    standing = standing_of(message, Marks(is_expired=True), Verdict(), NOW - HOUR)
+    standing = standing_of(message, Marks(is_expired=True), MergedReceipts(), NOW - HOUR)
     assert (standing.status, standing.expired_at) == (Status.EXPIRED, NOW)
 
 
 def test_a_notice_is_not_a_reading() -> None:
-    standing = standing_of(make_message(), Marks(noticed_at=NOW), Verdict(), NOW)
+    standing = standing_of(make_message(), Marks(noticed_at=NOW), MergedReceipts(), NOW)
     assert (standing.status, standing.noticed_at, standing.seen_at) == (Status.UNSEEN, NOW, None)
 
 
@@ -177,5 +179,5 @@ def test_seen_is_the_earliest_sign_of_it() -> None:
 
 
 def test_a_withdrawn_message_stays_withdrawn_whatever_is_written_by_hand() -> None:
-    verdict = Verdict(Decision.ACCEPTED, total=1)
-    assert standing_of(make_message(), Marks(is_withdrawn=True), verdict, NOW).status is Status.WITHDRAWN
+    merged = MergedReceipts(Decision.ACCEPTED, total=1)
+    assert standing_of(make_message(), Marks(is_withdrawn=True), merged, NOW).status is Status.WITHDRAWN

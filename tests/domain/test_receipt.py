@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from restante.domain.receipt import Action, Decision, Receipt, Verdict, merge_receipts
+from restante.domain.receipt import Action, Decision, MergedReceipts, Receipt, merge_receipts
 
 START = datetime(2026, 5, 20, 15, 30, tzinfo=UTC)
 
@@ -41,16 +41,16 @@ def newest(given_: list[Receipt], attribute: str) -> object:
 
 @given(st.lists(receipts, max_size=8))
 def test_the_newest_of_each_counts(given_: list[Receipt]) -> None:
-    verdict = merge_receipts(given_)
-    assert verdict.decision == newest(given_, "decision")
-    assert verdict.action == newest(given_, "action")
-    assert verdict.summary == (newest(given_, "summary") or "")
+    merged = merge_receipts(given_)
+    assert merged.decision == newest(given_, "decision")
+    assert merged.action == newest(given_, "action")
+    assert merged.summary == (newest(given_, "summary") or "")
     times = [one.seen_at for one in given_ if one.seen_at]
-    assert verdict.first_seen_at == min(times, default=None)
+    assert merged.first_seen_at == min(times, default=None)
     said = [one.seen_at for one in given_ if one.seen_at and not one.is_bare]
-    assert verdict.acknowledged_at == max(said, default=None)
-    assert verdict.total == len(given_)
-    assert verdict.is_acknowledged == bool(said)
+    assert merged.acknowledged_at == max(said, default=None)
+    assert merged.total == len(given_)
+    assert merged.is_acknowledged == bool(said)
 
 
 @given(given_=st.lists(receipts, max_size=8, unique_by=lambda one: one.seen_at), data=st.data())
@@ -66,8 +66,8 @@ def test_a_bare_receipt_changes_no_word_whenever_it_was_given(given_: list[Recei
 
 
 def test_no_receipts_say_nothing() -> None:
-    assert merge_receipts([]) == Verdict()
-    assert not Verdict().is_acknowledged
+    assert merge_receipts([]) == MergedReceipts()
+    assert not MergedReceipts().is_acknowledged
 
 
 def test_a_receipt_without_a_time_counts_right_after_the_one_before_it() -> None:
@@ -81,14 +81,14 @@ def test_a_receipt_without_a_time_counts_right_after_the_one_before_it() -> None
 
 
 def test_receipts_without_any_time_go_by_their_order() -> None:
-    verdict = merge_receipts([receipt(None, Decision.ACCEPTED), receipt(None, None, Action.APPLIED)])
-    assert (verdict.decision, verdict.action) == (Decision.ACCEPTED, Action.APPLIED)
-    assert (verdict.first_seen_at, verdict.acknowledged_at) == (None, None)
-    assert verdict.is_acknowledged
+    merged = merge_receipts([receipt(None, Decision.ACCEPTED), receipt(None, None, Action.APPLIED)])
+    assert (merged.decision, merged.action) == (Decision.ACCEPTED, Action.APPLIED)
+    assert (merged.first_seen_at, merged.acknowledged_at) == (None, None)
+    assert merged.is_acknowledged
 
 
 def test_a_bare_receipt_only_says_seen() -> None:
-    verdict = merge_receipts([receipt(3)])
+    merged = merge_receipts([receipt(3)])
     assert receipt(3).is_bare
-    assert (verdict.is_acknowledged, verdict.first_seen_at, verdict.total) == (False, at(3), 1)
+    assert (merged.is_acknowledged, merged.first_seen_at, merged.total) == (False, at(3), 1)
     assert not receipt(3, None, Action.PENDING).is_bare

@@ -23,7 +23,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import IllegalStep
-from restante.domain.receipt import Action, Decision, Verdict
+from restante.domain.receipt import Action, Decision, MergedReceipts
 
 if TYPE_CHECKING:
     from restante.domain.message import Message
@@ -82,13 +82,13 @@ STEPS: dict[tuple[Status, Event], Status | None] = {
 }
 
 
-def step(state: Status, event: Event, verdict: Verdict | None = None) -> Status:
+def step(state: Status, event: Event, merged: MergedReceipts | None = None) -> Status:
     """Return the state after an event.
 
     Args:
         state: The state now.
         event: What happens.
-        verdict: The merged receipts, for ``Event.ACKNOWLEDGE``.
+        merged: The merged receipts, for ``Event.ACKNOWLEDGE``.
 
     Raises:
         IllegalStep: The table has no such step.
@@ -100,17 +100,17 @@ def step(state: Status, event: Event, verdict: Verdict | None = None) -> Status:
     after = STEPS[state, event]
     if after is not None:
         return after
-    return word_of(verdict or Verdict()) or state
+    return word_of(merged or MergedReceipts()) or state
 
 
-def word_of(verdict: Verdict) -> Status | None:
+def word_of(merged: MergedReceipts) -> Status | None:
     """Return the status that merged receipts stand for; ``None`` when they only say *seen*.
 
     What became of the work says more than the decision, except while it is still to be done.
     """
-    if verdict.action is not None and (verdict.action is not Action.PENDING or verdict.decision is None):
-        return Status(verdict.action.value)
-    return Status(verdict.decision.value) if verdict.decision else None
+    if merged.action is not None and (merged.action is not Action.PENDING or merged.decision is None):
+        return Status(merged.action.value)
+    return Status(merged.decision.value) if merged.decision else None
 
 
 class Standing(NamedTuple):
@@ -162,33 +162,33 @@ class Marks(NamedTuple):
     is_expired: bool = False
 
 
-def standing_of(message: "Message", marks: Marks, verdict: Verdict, now: datetime) -> Standing:
+def standing_of(message: "Message", marks: Marks, merged: MergedReceipts, now: datetime) -> Standing:
     """Derive what became of a message, by running its events through the table.
 
     Args:
         message: The message.
         marks: What was recorded beside the receipts.
-        verdict: Its merged receipts.
+        merged: Its merged receipts.
         now: The time to judge expiry by.
     """
     status = Status.UNSEEN
-    if marks.seen_at or verdict.total:
+    if marks.seen_at or merged.total:
         status = step(status, Event.READ)
     if marks.is_withdrawn:
         status = step(status, Event.WITHDRAW)
-    elif verdict.is_acknowledged:
-        status = step(status, Event.ACKNOWLEDGE, verdict)
+    elif merged.is_acknowledged:
+        status = step(status, Event.ACKNOWLEDGE, merged)
     elif marks.is_expired or (message.expires is not None and message.expires <= now):
         status = step(status, Event.EXPIRE)
-    times = [time for time in (marks.seen_at, verdict.first_seen_at) if time]
+    times = [time for time in (marks.seen_at, merged.first_seen_at) if time]
     return Standing(
         status=status,
         noticed_at=marks.noticed_at,
         seen_at=min(times, default=None),
-        acknowledged_at=verdict.acknowledged_at,
+        acknowledged_at=merged.acknowledged_at,
         withdrawn_at=marks.withdrawn_at,
         expired_at=message.expires if status is Status.EXPIRED else None,
-        decision=verdict.decision,
-        action=verdict.action,
-        summary=verdict.summary,
+        decision=merged.decision,
+        action=merged.action,
+        summary=merged.summary,
     )

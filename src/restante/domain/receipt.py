@@ -60,7 +60,7 @@ class Receipt(NamedTuple):
         return self.decision is None and self.action is None
 
 
-class Verdict(NamedTuple):
+class MergedReceipts(NamedTuple):
     """Several receipts of one message, merged.
 
     Attributes:
@@ -85,7 +85,7 @@ class Verdict(NamedTuple):
         return self.decision is not None or self.action is not None
 
 
-def merge_receipts(receipts: "Iterable[Receipt]") -> Verdict:
+def merge_receipts(receipts: "Iterable[Receipt]") -> MergedReceipts:
     """Merge the receipts of one message, oldest first by time.
 
     A receipt without a time counts as given right after the one before it in the order of the argument,
@@ -109,4 +109,4 @@ def merge_receipts(receipts: "Iterable[Receipt]") -> Verdict:
         first_seen = first_seen or receipt.seen_at
         if not receipt.is_bare:
             acknowledged = receipt.seen_at or acknowledged
-    return Verdict(decision, action, summary, first_seen, acknowledged, len(timed))
+    return MergedReceipts(decision, action, summary, first_seen, acknowledged, len(timed))
