@@ -4,8 +4,6 @@ The layout is git's own (gitrepository-layout: a ``.git`` file names the git dir
 names what linked worktrees share, ``worktrees/*/gitdir`` names each of them). GIT_* variables play no part.
 """
 
-from __future__ import annotations
-
 import os
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What screening found."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

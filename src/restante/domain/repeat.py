@@ -1,13 +1,9 @@
 """Guidance that is posted again and again."""
 
-from __future__ import annotations
+from datetime import datetime
+from typing import NamedTuple
 
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from restante.domain.message import Priority, Scope
+from restante.domain.message import Priority, Scope
 
 
 class Repeat(NamedTuple):

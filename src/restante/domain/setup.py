@@ -1,7 +1,5 @@
 """What installing changes, and what doctor says."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 
