@@ -80,7 +80,7 @@ class WorktreeParts:
     @cached_property
     def command(self) -> str:
         """How an agent calls this installation: the bare name where PATH finds it, else the whole path."""
-        from restante.agents.guidance import command_name
+        from restante.agents.calling import command_name
 
         return command_name(self._bin, self._environment)
 

@@ -11,7 +11,7 @@ from restante.agents.hookline import quote
 from restante.agents.managed_block import GUIDANCE, find_block
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
 _BLOCK = """\
 ## Mail for you
@@ -63,17 +63,6 @@ _IMPORT = re.compile(rb"^[ ]{0,3}@(?:\./)?AGENTS\.md[ \t]*\r?$", re.MULTILINE)
 def block_lines(command: str) -> tuple[bytes, ...]:
     """Return the lines of the block that teaches an agent, for a command as it is to be typed."""
     return tuple(line.encode("utf-8", "surrogateescape") for line in _BLOCK.format(command=command).split("\n"))
-
-
-def command_name(bin_dir: str, env: Mapping[str, str]) -> str:
-    """Return how our command is typed: by its name where that finds this installation, else by its path."""
-    from shutil import which
-
-    ours = os.path.join(bin_dir, "restante")
-    found = which("restante", path=env.get("PATH", ""))
-    if found and os.path.realpath(found) == os.path.realpath(ours):
-        return "restante"
-    return ours if re.fullmatch(r"[A-Za-z0-9_./+@%:,=-]+", ours) else quote(ours)
 
 
 def is_our_readme(data: bytes) -> bool:

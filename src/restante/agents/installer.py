@@ -10,9 +10,10 @@ import os
 from typing import TYPE_CHECKING
 
 from restante.agents import claude, codex
+from restante.agents.calling import command_name
 from restante.agents.files import apply_changes
 from restante.agents.ground import AGENTS, MAILBOX, Ground
-from restante.agents.guidance import IGNORE_ALL, README, block_lines, command_name, guidance_files, is_our_readme
+from restante.agents.guidance import IGNORE_ALL, README, block_lines, guidance_files, is_our_readme
 from restante.agents.json_edit import put_hooks, take_out_hooks
 from restante.agents.managed_block import GUIDANCE, IGNORES, find_block, put_block
 from restante.agents.original import original_hook_files
