@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
-_UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]")
-_TILDES = re.compile("~{3,}")
+# Texts, compiled by re when first used: most runs meet nothing that needs them.
+_UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+_TILDES = "~{3,}"
 
 
 def visible(text: str) -> str:
     """Return the text with everything that could act on a reader's screen written out."""
-    if text.isascii() and text.isprintable():
+    if text.replace("\n", "").replace("\t", "").isprintable():
         return text
-    return _UNSAFE.sub(lambda match: _escape(match[0]), text)
+    return re.sub(_UNSAFE, lambda match: _escape(match[0]), text)
 
 
 def _escape(character: str) -> str:
@@ -39,7 +40,7 @@ def one_line(text: str, width: int) -> str:
 
 def fenced(text: str) -> str:
     """Return the text between tilde fences that nothing in it can close."""
-    longest = max((len(run) for run in _TILDES.findall(text)), default=2)
+    longest = max((len(run) for run in re.findall(_TILDES, text) if "~~~" in text else ()), default=2)
     fence = "~" * max(3, longest + 1)
     return f"{fence}\n{text}\n{fence}"
 

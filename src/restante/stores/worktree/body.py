@@ -14,13 +14,14 @@ import re
 
 from restante.stores.worktree.fields import CONTROLS
 
-_CONTROLS = re.compile(f"(?![\t\n])[{CONTROLS}]")
-_METADATA = re.compile(r"[\w-]+:")
-_STRUCTURE = re.compile(r"^[^\S\n]*(?:#|```|~~~|<|>|([-=*_])(?:[ \t]*\1)*[ \t]*$)", re.MULTILINE)
-_HEADING = re.compile(r"^[^\S\n]*##[^\S\n]+(?:msg|reply|receipt|auto)_", re.MULTILINE)
-_LONE_CR = re.compile(r"\r(?!\n)")
-_LINE_END = re.compile(r"\r(?!\n)|\n")
-_TILDES = re.compile(r"~{4,}")
+# Patterns are texts here: re compiles one when it is first used, and most runs use few of them.
+_CONTROLS = f"(?![\t\n])[{CONTROLS}]"
+_METADATA = r"[\w-]+:"
+_STRUCTURE = r"(?m)^[^\S\n]*(?:#|```|~~~|<|>|([-=*_])(?:[ \t]*\1)*[ \t]*$)"
+_HEADING = r"(?m)^[^\S\n]*##[^\S\n]+(?:msg|reply|receipt|auto)_"
+_LONE_CR = r"\r(?!\n)"
+_LINE_END = r"\r(?!\n)|\n"
+_TILDES = r"~{4,}"
 _OPENING = re.compile(rb"(~{4,})text\n")
 _BLOCK_HEADING = re.compile(rb"\n## (?:msg|reply|receipt|auto)_")
 _LEAST_FENCE = 4
@@ -30,10 +31,10 @@ def write_body(text: str) -> tuple[str, str]:
     """Return the form of a body (empty for plain) and what stands in the file, up to and with the last line end."""
     if _is_plain(text):
         return "", text + "\n"
-    form = "quoted" if _HEADING.search(text) or _LONE_CR.search(text) else "fenced"
+    form = "quoted" if re.search(_HEADING, text) or re.search(_LONE_CR, text) else "fenced"
     if form == "quoted":
-        text = "| " + _LINE_END.sub(lambda end: "\n^ " if end[0] == "\r" else "\n| ", text)
-    longest = max((len(run) for run in _TILDES.findall(text)), default=_LEAST_FENCE - 1)
+        text = "| " + re.sub(_LINE_END, lambda end: "\n^ " if end[0] == "\r" else "\n| ", text)
+    longest = max((len(run) for run in re.findall(_TILDES, text)), default=_LEAST_FENCE - 1)
     fence = "~" * (longest + 1)
     return form, f"{fence}text\n{text}\n{fence}\n"
 
@@ -42,9 +43,12 @@ def _is_plain(text: str) -> bool:
     return bool(
         text
         and text == text.strip()
-        and not _CONTROLS.search(text)
-        and not _METADATA.match(text)
-        and not _STRUCTURE.search(text)
+        and (
+            (text.isascii() and text.replace("\n", "").replace("\t", "").isprintable())
+            or not re.search(_CONTROLS, text)
+        )
+        and not re.match(_METADATA, text)
+        and not re.search(_STRUCTURE, text)
     )
 
 

@@ -13,8 +13,9 @@ from restante.domain.errors import BadText
 
 # C0, DEL and C1, the two Unicode line ends and the byte order mark: what some reader trims or breaks a line at.
 CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff"
-_UNFIT = re.compile(f"[{CONTROLS}]")
-_RAW_IN_JSON = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")
+# Patterns are texts here: re compiles one when it is first used, and most runs use few of them.
+_UNFIT = f"[{CONTROLS}]"
+_RAW_IN_JSON = "[\x7f-\x9f\u2028\u2029\ufeff]"
 
 
 def write_value(text: str) -> str:
@@ -27,9 +28,9 @@ def write_value(text: str) -> str:
         text.encode()
     except UnicodeEncodeError:
         raise BadText(f"{text!r} holds a lone surrogate", remedy="send text that is valid UTF-8") from None
-    if text[:1] != '"' and text == text.strip() and not _UNFIT.search(text):
+    if text[:1] != '"' and text == text.strip() and (text.isprintable() or not re.search(_UNFIT, text)):
         return text
-    return _RAW_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
+    return re.sub(_RAW_IN_JSON, lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
 def read_value(text: str) -> str:

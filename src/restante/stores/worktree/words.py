@@ -19,10 +19,11 @@ DECISIONS = {one.value: one for one in Decision}
 ACTIONS = {one.value: one for one in Action}
 
 _LISTED = (("priority", PRIORITIES), ("status", STATUSES), ("scope", SCOPES))
-_ID = re.compile(r"msg_[0-9]{8}T[0-9]{6}_[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}(?![0-9A-Za-z_])")
+# Patterns are texts here: re compiles one when it is first used, and most runs use few of them.
+_ID = r"msg_[0-9]{8}T[0-9]{6}_[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}(?![0-9A-Za-z_])"
 _DRESS = "*_`'\" \t"
 # A word may be explained behind it: "accepted (with changes)", "applied - see the tests".
-_EXPLAINED = re.compile(r"\s*(?:[.,;:(]|[-\u2013\u2014]\s).*", re.DOTALL)
+_EXPLAINED = r"(?s)\s*(?:[.,;:(]|[-\u2013\u2014]\s).*"
 
 
 def moment(text: str) -> datetime | None:
@@ -46,13 +47,13 @@ def moment_text(at: datetime) -> str:
 def word(text: str) -> str:
     """Return a word of a closed list without the dress that agents put on it."""
     bare = text.strip(_DRESS).lower()
-    bare = _EXPLAINED.sub("", bare, count=1) if len(bare) > 8 else bare.rstrip(".,;:")
+    bare = re.sub(_EXPLAINED, "", bare, count=1) if len(bare) > 8 else bare.rstrip(".,;:")
     return bare.strip(_DRESS).replace("-", "_").replace(" ", "_")
 
 
 def message_ids(text: str) -> list[str]:
     """Return the well-formed message ids in a value, as written."""
-    return _ID.findall(text)
+    return re.findall(_ID, text)
 
 
 def problems(kind: str, fields: Mapping[str, str]) -> list[str]:
