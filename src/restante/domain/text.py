@@ -40,7 +40,7 @@ def one_line(text: str, width: int) -> str:
 
 def fenced(text: str) -> str:
     """Return the text between tilde fences that nothing in it can close."""
-    longest = max((len(run) for run in re.findall(_TILDES, text) if "~~~" in text else ()), default=2)
+    longest = max(map(len, re.findall(_TILDES, text)), default=2) if "~~~" in text else 2
     fence = "~" * max(3, longest + 1)
     return f"{fence}\n{text}\n{fence}"
 
