@@ -372,7 +372,7 @@ def test_a_rollback_journal_that_cannot_be_read_is_told(path: str, read_only: Re
     database.close()
     with open(path + "-journal", "wb") as file:
         file.write(bytes.fromhex("d9d505f920a163d7") + b"\0\0\0\1" * 300)
-    with read_only(os.path.dirname(path)), pytest.raises(StorageFailed, match="journal"):
+    with read_only(os.path.dirname(path)), pytest.raises(StorageFailed, match=r"restante\.db-journal"):
         open_database().mailbox("team/reviewer").entries()
 
 

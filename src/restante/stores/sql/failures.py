@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT}
-NOT_WRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
+_NOT_WRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
 
 _REMEDIES = {
     sqlite3.SQLITE_FULL: "free some space on that disk",
@@ -43,6 +43,12 @@ def code_of(error: sqlite3.Error) -> int:
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
+def is_not_writable(error: sqlite3.Error) -> bool:
+    """Tell whether an error means that the file, or the directory with its log, is read-only for us."""
+    # The second: a file that may be written in a directory that may not, so that its journal cannot be removed.
+    return code_of(error) in _NOT_WRITABLE or getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_DELETE
+
+
 def failure(path: str, error: sqlite3.Error) -> RestanteError:
     """Return our error for one of SQLite's, naming the file and the mend."""
     code = code_of(error)
@@ -53,7 +59,7 @@ def failure(path: str, error: sqlite3.Error) -> RestanteError:
             f"{path}: {error}",
             remedy="it was left as it is: put a backup in its place, or move it away to begin a new one",
         )
-    if code in NOT_WRITABLE:
+    if is_not_writable(error):
         directory = os.path.dirname(path)
         return StorageFailed(
             f"{path} cannot be opened or written here ({error})",

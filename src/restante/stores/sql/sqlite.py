@@ -26,7 +26,7 @@ from restante.stores.sql.connection import (
     open_file,
     open_frozen,
 )
-from restante.stores.sql.failures import NOT_WRITABLE, code_of, translated
+from restante.stores.sql.failures import is_not_writable, translated
 from restante.stores.sql.mounts import fs_type as fs_type_of
 from restante.stores.sql.mounts import is_shared
 from restante.stores.sql.notebook import SqlNotebook, make_directories
@@ -154,7 +154,7 @@ class SqliteDatabase:
             try:
                 self._connect()
             except sqlite3.Error as error:
-                if code_of(error) not in NOT_WRITABLE:
+                if not is_not_writable(error):
                     raise
                 before = fingerprint(self._path)
                 return open_frozen(self._path), before
