@@ -33,19 +33,25 @@ if TYPE_CHECKING:
     from restante.system.watch import DirectoryWatcher
 
 
-def open_office(directory: str = ".", *, environment: Mapping[str, str] | None = None) -> Office:
+def open_office(
+    directory: str = ".", *, environment: Mapping[str, str] | None = None, anywhere: bool = False
+) -> Office:
     """Open the office of the worktree that a directory belongs to. Nothing is created by it.
 
     Args:
         directory: Any directory of the worktree.
         environment: Where settings and the caller's identity come from; the process's own by default.
+        anywhere: Open it outside of worktrees too; whatever needs one raises ``NoWorktree`` when it is asked for.
 
     Raises:
         NoWorktree: The directory belongs to no worktree.
         Unsafe: The mailbox is a symbolic link that leads out of the worktree.
         BadConfig: The configuration has faults.
     """
-    return Office(WorktreeParts(find_worktree(directory), os.environ if environment is None else environment))
+    parts = WorktreeParts(directory, os.environ if environment is None else environment)
+    if not anywhere:
+        parts.find()
+    return Office(parts)
 
 
 def open_checkpoint(root: str, caller: Caller, environment: Mapping[str, str]) -> Office | None:
@@ -54,28 +60,46 @@ def open_checkpoint(root: str, caller: Caller, environment: Mapping[str, str]) -
 
     if is_nested(caller.session, root, environment):
         return None
-    parts = WorktreeParts(find_worktree(root), environment)
+    parts = WorktreeParts(root, environment)
+    parts.find()
     parts.caller = caller
     return Office(parts)
 
 
-def other_program_holds(root: str, agent: str) -> bool:
-    """Tell whether the original mailbox program's hooks are installed in a worktree for an agent program."""
+def other_program_holds(root: str, agent: str, environment: Mapping[str, str]) -> bool:
+    """Tell, for a hook that runs, whether the original mailbox program's hook holds ends beside it in a worktree."""
     from restante.agents.original import original_hook_present
 
-    return original_hook_present(root, dict(os.environ), agent)
+    return original_hook_present(root, environment, agent, from_hook=True)
 
 
 class WorktreeParts:
-    """The parts of an office over a worktree's files."""
+    """The parts of an office over a worktree's files.
 
-    def __init__(self, worktree: Worktree, environment: Mapping[str, str]) -> None:
-        self._worktree = worktree
+    Args:
+        directory: Any directory of the worktree.
+        environment: Where settings and the caller's identity come from.
+    """
+
+    def __init__(self, directory: str, environment: Mapping[str, str]) -> None:
+        self._directory = directory
         self._environment = environment
         self.settings: Settings = load_settings(environment)
         self.clock: Clock = clock_for(environment)
         self.ids = MonotonicIds()
         self.caller: Caller = caller_of(environment)
+
+    def find(self) -> Worktree:
+        """Return the worktree.
+
+        Raises:
+            NoWorktree: The directory belongs to none.
+        """
+        return self._worktree
+
+    @cached_property
+    def _worktree(self) -> Worktree:
+        return find_worktree(self._directory)
 
     @cached_property
     def command(self) -> str:
@@ -160,6 +184,15 @@ class WorktreeParts:
 
         return mailbox_checks(self.mailbox, self.bell)
 
+    def pending_in(self, directory: str) -> int | None:
+        """Count what waits in another worktree; ``None`` where there is no mailbox that can be read."""
+        from restante.domain.errors import RestanteError
+
+        try:
+            return WorktreeParts(directory, self._environment).mailbox.counts().pending
+        except RestanteError:
+            return None
+
 
 def open_mailbox(address: str, *, environment: Mapping[str, str] | None = None) -> Mailbox:
     """Open the mailbox that an address names.
@@ -174,7 +207,7 @@ def open_mailbox(address: str, *, environment: Mapping[str, str] | None = None) 
     environment = os.environ if environment is None else environment
     parsed = parse_address(address)
     if parsed.home is Home.WORKTREE:
-        return WorktreeParts(find_worktree(parsed.name), environment).mailbox
+        return WorktreeParts(parsed.name, environment).mailbox
     if parsed.home is Home.OACP:
         raise Refused(f"{address}: this home is not served", remedy="use worktree:, session: or TEAM/ROLE")
     from restante.stores.sql.sqlite import open_sqlite

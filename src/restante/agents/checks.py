@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from restante.agents import claude, codex
 from restante.agents.ground import AGENTS
 from restante.agents.guidance import guidance_files, is_current
+from restante.agents.holding import originals
 from restante.agents.hookline import TIMEOUTS
 from restante.agents.managed_block import IGNORES, find_block
-from restante.agents.original import original_hook_files
 from restante.domain.errors import RestanteError
 from restante.domain.setup import Check
 
@@ -214,7 +214,7 @@ def _ignore_rules(ground: Ground) -> Iterator[Check]:
 
 
 def _originals(ground: Ground) -> list[Check]:
-    files = original_hook_files(ground.root, ground.env)
-    if not files:
-        return []
-    return [Check("original program", True, f"its hook is in {', '.join(files)}; it holds up Stop, ours does not")]
+    return [
+        Check("original program", True, f"its hook for {one.agent} is in {', '.join(one.files)}; {one.who_holds}")
+        for one in originals(ground.root, ground.env, AGENTS)
+    ]

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "claude"
-PROGRAM = "claude"
 
 
 def hooks_file(root: str) -> str:

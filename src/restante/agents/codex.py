@@ -16,8 +16,9 @@ from restante.domain.errors import BadText, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from restante.agents.json_edit import Placed
+
 NAME = "codex"
-PROGRAM = "codex"
 
 # Any other key makes Codex reject the whole file.
 ROOT_KEYS = frozenset({"hooks", "description"})
@@ -120,6 +121,28 @@ def trust_keys(data: bytes, path: str) -> list[TrustKey]:
         for one in hooks_in(data, path)
         if one.event in _SNAKE and is_ours(one.entry)
     ]
+
+
+def is_trusted(config: Mapping[str, Any], path: str, hook: Placed) -> bool:
+    """Tell whether the person trusts a hook just as it stands, under any name of its file, and has it switched on.
+
+    Args:
+        config: The person's configuration.
+        path: The hooks file.
+        hook: The hook in it; a command hook.
+
+    Raises:
+        ValueError: The hook holds text that is not UTF-8.
+    """
+    hooks = config.get("hooks")
+    states = hooks.get("state") if isinstance(hooks, dict) else None
+    place = f":{_SNAKE[hook.event]}:{hook.group}:{hook.place}"
+    digest, real = digest_of(hook.event, hook.entry, hook.settings), os.path.realpath(path)
+    for key, state in states.items() if isinstance(states, dict) else ():
+        if key.endswith(place) and isinstance(state, dict) and state.get("trusted_hash") == digest:
+            if state.get("enabled") is not False and os.path.realpath(key.removesuffix(place)) == real:
+                return True
+    return False
 
 
 def project_level(config: Mapping[str, Any], root: str) -> str | None:

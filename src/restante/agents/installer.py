@@ -14,9 +14,9 @@ from restante.agents.calling import command_name
 from restante.agents.files import apply_changes
 from restante.agents.ground import AGENTS, MAILBOX, Ground
 from restante.agents.guidance import IGNORE_ALL, README, block_lines, guidance_files, is_our_readme
+from restante.agents.holding import originals
 from restante.agents.json_edit import put_hooks, take_out_hooks
 from restante.agents.managed_block import GUIDANCE, IGNORES, find_block, put_block
-from restante.agents.original import original_hook_files
 from restante.domain.errors import RestanteError, Unreadable, UsageError
 from restante.domain.setup import FileChange, Plan
 
@@ -153,8 +153,9 @@ class FileInstaller:
     def _notes(self, agents: Sequence[str]) -> list[str]:
         ground = self._ground
         notes = [
-            f"{path} holds the hook of the original mailbox program; it stays, and holding up Stop is left to it"
-            for path in original_hook_files(ground.root, ground.env)
+            f"{path} holds the hook of the original mailbox program; it stays, and {one.who_holds}"
+            for one in originals(ground.root, ground.env, agents)
+            for path in one.files
         ]
         if codex.NAME in agents:
             if ground.places.borrows_hooks:

@@ -4,39 +4,65 @@ from __future__ import annotations
 
 import json
 import os
+from typing import TYPE_CHECKING
 
 from restante.agents.gitplaces import git_places
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 _MOST_BYTES = 4_000_000
+_SCRIPT = "codexpigeon_mailbox_hook.py"
 
 
-def original_hook_present(root: str, env: dict[str, str], agent: str) -> bool:
-    """Tell whether an agent program is told to run the original program's hook for a worktree.
+def original_hook_present(root: str, env: Mapping[str, str], agent: str, *, from_hook: bool = False) -> bool:
+    """Tell whether an agent program runs the original program's hook when a turn ends in a worktree.
+
+    Being in a file is not enough: Codex skips, in silence, what its person did not trust. Where nothing tells that
+    it runs, the answer is no: two reminders are better than none. Never raises.
+
+    Args:
+        root: The worktree's top level.
+        env: The environment; where the person's own configuration is.
+        agent: The agent program.
+        from_hook: Whether a hook of ours asks, which proves that hooks run here at all.
+    """
+    files = original_hook_files(root, env, agent)
+    if not files:
+        return False
+    from restante.agents.holding import runs_at_end
+
+    return runs_at_end(files, root, env, agent, from_hook=from_hook)
+
+
+def original_hook_files(root: str, env: Mapping[str, str], agent: str) -> list[str]:
+    """Return the files in which an agent program is told to run the original program's hook.
 
     The original installs itself for Codex only; for Claude Code a person may have. Looks into the files that
     the agent program reads: the worktree's (for Codex a linked worktree's are those of the main one) and the
-    person's own. Never raises: what cannot be read holds no hook that would run.
+    person's own. What cannot be read holds no hook that would run.
     """
-    return bool(_claude_files(root, env) if agent == "claude" else original_hook_files(root, env))
-
-
-def original_hook_files(root: str, env: dict[str, str]) -> list[str]:
-    """Return the files in which Codex is told to run the original program's hook."""
-    places = [os.path.join(git_places(root).hooks_root, ".codex"), os.path.join(root, ".codex")]
-    home = _home(env, "CODEX_HOME", ".codex")
-    files = [os.path.join(place, "hooks.json") for place in dict.fromkeys([*places, home]) if place]
+    if agent == "claude":
+        names = ("settings.local.json", "settings.json")
+        files = [os.path.join(root, ".claude", name) for name in names]
+        home = _home(env, "CLAUDE_CONFIG_DIR", ".claude")
+        files += [os.path.join(home, "settings.json")] if home else []
+    else:
+        places = [os.path.join(one, ".codex") for one in (git_places(root).hooks_root, root)]
+        home = _home(env, "CODEX_HOME", ".codex")
+        files = [os.path.join(place, "hooks.json") for place in dict.fromkeys([*places, home]) if place]
     return [path for path in files if _holds_it(path)]
 
 
-def _claude_files(root: str, env: dict[str, str]) -> list[str]:
-    here = os.path.join(root, ".claude")
-    home = _home(env, "CLAUDE_CONFIG_DIR", ".claude")
-    files = [os.path.join(here, "settings.local.json"), os.path.join(here, "settings.json")]
-    files += [os.path.join(home, "settings.json")] if home else []
-    return [path for path in files if _holds_it(path)]
+def is_originals(entry: object) -> bool:
+    """Tell whether a hook entry, as parsed, is one of the original program's."""
+    if not isinstance(entry, dict):
+        return False
+    command, status = entry.get("command"), entry.get("statusMessage")
+    return (isinstance(command, str) and _SCRIPT in command) or (isinstance(status, str) and "CodexPigeon" in status)
 
 
-def _home(env: dict[str, str], variable: str, directory: str) -> str:
+def _home(env: Mapping[str, str], variable: str, directory: str) -> str:
     return env.get(variable) or (os.path.join(env["HOME"], directory) if env.get("HOME") else "")
 
 
@@ -44,9 +70,8 @@ def _holds_it(path: str) -> bool:
     try:
         with open(path, "rb") as file:
             data = file.read(_MOST_BYTES)
-        if b"odex" not in data:
-            return False
-        return _search(json.loads(data))
+        # Both spellings of its name end so, and no hook of ours does.
+        return b"igeon" in data and _search(json.loads(data))
     except (OSError, ValueError, RecursionError):
         return False
 
@@ -55,12 +80,9 @@ def _search(document: object) -> bool:
     waiting = [document]
     while waiting:
         value = waiting.pop()
+        if is_originals(value):
+            return True
         if isinstance(value, dict):
-            command, status = value.get("command"), value.get("statusMessage")
-            if isinstance(command, str) and "codexpigeon_mailbox_hook.py" in command:
-                return True
-            if isinstance(status, str) and "CodexPigeon" in status:
-                return True
             waiting.extend(value.values())
         elif isinstance(value, list):
             waiting.extend(value)

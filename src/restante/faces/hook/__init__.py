@@ -81,7 +81,8 @@ def _deliver(
     office = open_checkpoint(root, caller, environment)
     if office is None:
         return None
-    other_holds = moment == Moment.STOP and other_program_holds(root, agent)
+    asks_who_holds = moment == Moment.STOP and not already_held
+    other_holds = asks_who_holds and other_program_holds(root, agent, environment)
     return office.checkpoint(Checkpoint(Moment(moment), caller, already_held, other_holds))
 
 
