@@ -1,8 +1,9 @@
 """Which messages INBOX.md holds and what was said of each, as values: no file is opened here."""
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from restante.domain.lifecycle import Marks, Standing, Status, standing_of
+from restante.domain.lifecycle import PENDING, Marks, Standing, Status, standing_of
 from restante.domain.mailbox import Entry, Mark
 from restante.domain.receipt import merge_receipts
 from restante.stores.worktree.blocks import message_of
@@ -259,8 +260,10 @@ class Book:
 
     def pending(self, now: "datetime") -> list[Entry]:
         """Return the pending messages in order of number."""
-        found = [self.entry(self.slots[message_id], now) for message_id in list(self._open)]
-        return sorted((one for one in found if one.standing.is_pending), key=lambda one: one.message.number)
+        known = self._entries.get
+        slots = sorted((self.slots[message_id] for message_id in self._open), key=attrgetter("number"))
+        found = [known(slot.block.id) or self.entry(slot, now) for slot in slots]
+        return [one for one in found if one.standing.status in PENDING]
 
     def picks(self, resume: int) -> tuple[list[Slot], list[str], Picks]:
         """Return what the index keeps of the messages before an offset.
