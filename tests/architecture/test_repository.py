@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 
 import pytest
 from tests.architecture.source import ROOT
@@ -30,13 +31,19 @@ def tracked() -> list[str]:
     return [os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
 
 
-def telling_lines(text: str) -> list[str]:
-    home = os.path.expanduser("~")
-    own = [str(ROOT) + "/", *([home + "/"] if len(home) > 1 else [])]
+def own_places(*places: str) -> re.Pattern[str]:
+    """A pattern for paths below some places; what any machine has (``/usr``, what is for a while) tells on none."""
+    temporary = os.path.realpath(tempfile.gettempdir())
+    telling = [one for one in places if one.count("/") > 1 and not one.startswith(("/tmp/", temporary + "/"))]
+    return re.compile(r"(?<![\w.~/-])(?:" + "|".join(map(re.escape, telling)) + ")/" if telling else r"(?!)")
+
+
+def telling_lines(text: str, own: re.Pattern[str] | None = None) -> list[str]:
+    own = own or own_places(str(ROOT), os.path.expanduser("~").rstrip("/"))
     return [
         f"{number}: {line.strip()[:120]}"
         for number, line in enumerate(text.splitlines(), 1)
-        if TELLTALE.search(line) or any(place in line for place in own)
+        if TELLTALE.search(line) or own.search(line)
     ]
 
 
@@ -45,6 +52,14 @@ def telling_lines(text: str) -> list[str]:
 )
 def test_a_telling_line_is_found(text: str) -> None:
     assert telling_lines("fine\n" + text) != []
+
+
+def test_a_line_tells_only_of_places_that_are_this_machines_own() -> None:
+    own = own_places("/home/ann/restante", "/home/ann", "/usr", "/tmp/clone", "/")
+    for line in ("cd /home/ann/restante/src", 'HOME="/home/ann/.config"'):
+        assert telling_lines(line, own) == [f"1: {line}"]
+    for line in ("#!/usr/bin/env bash", "cd /tmp/clone/src", "see x/home/ann/y", "/home/anna/x", "a / b", "/home/ann"):
+        assert telling_lines(line, own) == []
 
 
 def test_no_tracked_file_names_this_machine_or_a_registry() -> None:
