@@ -104,6 +104,92 @@ def test_a_run_nested_in_another_session_gets_nothing_and_leaves_nothing(worktre
     assert _status(worktree, message).noticed_at is None
 
 
+def _start(*words: str, env: dict[str, str], data: bytes = b"", **more: Any) -> subprocess.CompletedProcess[bytes]:
+    """Start a checkpoint as the guard does."""
+    return subprocess.run(
+        [sys.executable, "-I", "-c", "from restante.faces.hook import main; main()", *words],
+        env=env,
+        input=data,
+        timeout=60,
+        **({"capture_output": True} | more),
+    )
+
+
+PAYLOAD = b'{"session_id": "s1", "hook_event_name": "PostToolUse"}'
+
+
+@pytest.mark.parametrize("root", ["", "/nonexistent", "/dev/null", "relative", None])
+def test_a_worktree_that_is_missing_or_gone_is_silent_and_told_to_whoever_looks_for_it(root: str | None) -> None:
+    env = {} if root is None else {"RESTANTE_WORKTREE": root}
+    done = _start("codex", "PostToolUse", env=env, data=PAYLOAD)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    told = _start("codex", "PostToolUse", env=env | {"RESTANTE_DEBUG": "1"}, data=PAYLOAD)
+    assert (told.returncode, told.stdout) == (0, b"")
+    assert (b"Traceback" in told.stderr) is bool(root)
+
+
+@pytest.mark.parametrize("words", [(), ("codex",)])
+def test_missing_arguments_are_silent(worktree: Path, words: tuple[str, ...]) -> None:
+    done = _start(*words, env={"RESTANTE_WORKTREE": str(worktree)}, data=PAYLOAD)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_payload_of_20_megabytes_is_read_to_its_end_and_the_mail_is_shown(worktree: Path) -> None:
+    _send(worktree)
+    payload = {"session_id": "s1", "hook_event_name": "PostToolUse", "tool_response": "x" * 20_000_000}
+    # Writing all of it without an error is part of this: a checkpoint that stops reading breaks the pipe.
+    done = _start("codex", "PostToolUse", env={"RESTANTE_WORKTREE": str(worktree)}, data=json.dumps(payload).encode())
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "Leave auth alone." in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+
+
+@pytest.mark.slow
+def test_more_than_a_checkpoint_reads_is_still_taken_from_the_program(worktree: Path) -> None:
+    read_end, write_end = os.pipe()
+    command = [sys.executable, "-I", "-c", "from restante.faces.hook import main; main()", "codex", "PostToolUse"]
+    process = subprocess.Popen(command, env={"RESTANTE_WORKTREE": str(worktree)}, stdin=read_end)
+    os.close(read_end)
+    with os.fdopen(write_end, "wb", buffering=0) as pipe:
+        for _ in range(70):
+            pipe.write(b" " * 1024 * 1024)
+    assert process.wait(60) == 0
+
+
+def test_a_program_that_does_not_listen_is_no_failure(worktree: Path) -> None:
+    _send(worktree)
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    done = _start(
+        "codex",
+        "PostToolUse",
+        env={"RESTANTE_WORKTREE": str(worktree)},
+        data=PAYLOAD,
+        capture_output=False,
+        stdout=write_end,
+        stderr=subprocess.PIPE,
+    )
+    os.close(write_end)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_streams_are_no_failure_and_what_cannot_be_shown_is_not_noticed(
+    worktree: Path, closed: str
+) -> None:
+    message = _send(worktree)
+    code = "from restante.faces.hook import main; main()"
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$1" -I -c "{code}" codex PostToolUse {closed}', "sh", sys.executable],
+        env={"RESTANTE_WORKTREE": str(worktree)},
+        input=PAYLOAD,
+        capture_output=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert bool(done.stdout) is (closed == "2>&-")
+    assert (_status(worktree, message).noticed_at is not None) is (closed == "2>&-")
+
+
 _HOSTILE = [
     b"",
     b"null",
@@ -128,14 +214,8 @@ _HOSTILE = [
 @pytest.mark.parametrize("event", ["PostToolUse", "Stop", "SessionEnd", "Nonsense"])
 def test_hostile_input_never_fails_the_turn(worktree: Path, data: bytes, event: str) -> None:
     _send(worktree)
-    result = subprocess.run(
-        [sys.executable, "-I", "-c", "from restante.faces.hook import main; main()", "codex", event],
-        input=data,
-        env={"RESTANTE_WORKTREE": str(worktree)},
-        capture_output=True,
-        timeout=30,
-    )
-    assert result.returncode == 0
+    result = _start("codex", event, env={"RESTANTE_WORKTREE": str(worktree)}, data=data)
+    assert (result.returncode, result.stderr) == (0, b"")
     assert not result.stdout or isinstance(json.loads(result.stdout), dict)
     assert sorted(path.name for path in worktree.parent.iterdir()) == ["repo"]
 

@@ -243,6 +243,16 @@ def test_an_interpreter_that_fails_never_fails_the_turn(run: Runner, repo: Path,
     assert b"trouble" not in done.stderr
 
 
+@pytest.mark.parametrize("debug", [None, "", "1"])
+def test_what_the_interpreter_complains_of_is_heard_only_by_whoever_looks_for_it(
+    run: Runner, repo: Path, bin_dir: Path, debug: str | None
+) -> None:
+    put_mail(repo)
+    (bin_dir / "python").write_text("#!/bin/sh\necho trouble >&2\nprintf answer\nexit 1\n")
+    done = run(repo, **({} if debug is None else {"RESTANTE_DEBUG": debug}))
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"answer", b"trouble\n" if debug else b"")
+
+
 def test_only_claude_is_asked_where_its_project_is(run: Runner, repo: Path, tmp_path: Path) -> None:
     put_mail(repo)
     elsewhere = tmp_path / "elsewhere"

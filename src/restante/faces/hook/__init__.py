@@ -1,7 +1,8 @@
 """The checkpoint's entry: what the guard starts when the bell rings.
 
 Standard input is the agent program's JSON, standard output is what that program's hook contract takes
-and nothing else. Whatever goes wrong, the agent's turn goes on: no output, success.
+and nothing else. Whatever goes wrong, the agent's turn goes on: no output, success. What went wrong is told on
+standard error where ``RESTANTE_DEBUG`` is set, and nowhere else.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from restante.domain.checkpoint import Delivery
 
-_MOST_INPUT = 16 * 1024 * 1024
+_MOST_INPUT = 64 * 1024 * 1024
 # One table for both programs: they use the same names for these events.
 _MOMENTS = {
     "SessionStart": "session_start",
@@ -29,18 +30,27 @@ _MOMENTS = {
 def main() -> None:
     """Run one checkpoint; arguments are the agent program and the event."""
     try:
-        # Read even where it is not needed: a program that writes into a closed pipe may call that a failure.
-        data = sys.stdin.buffer.read(_MOST_INPUT)
-        output = answer(sys.argv[1], sys.argv[2], data, os.environ)
+        # Asked for first: what cannot be handed over must not be noted as shown.
+        out = sys.stdout.buffer
+        output = answer(sys.argv[1], sys.argv[2], _read_all(), os.environ)
         if output:
-            sys.stdout.buffer.write(output)
-            sys.stdout.buffer.flush()
-    except Exception as error:
+            out.write(output)
+            out.flush()
+    except Exception:
         if os.environ.get("RESTANTE_DEBUG"):
-            raise
-        sys.stderr.write(f"restante: {error}\n")
+            import traceback
+
+            traceback.print_exc()
     # The interpreter's own tidying is not worth the agent's time.
     os._exit(0)
+
+
+def _read_all() -> bytes:
+    """Read standard input to its end: a program that writes into a closed pipe may call that a failure."""
+    data = sys.stdin.buffer.read(_MOST_INPUT)
+    while sys.stdin.buffer.read(1024 * 1024):
+        pass
+    return data
 
 
 def answer(agent: str, event: str, data: bytes, environment: Mapping[str, str]) -> bytes:
