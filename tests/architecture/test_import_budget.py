@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.architecture.source import PACKAGE
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 # Modules that cost most of what a short command costs.
 HEAVY = {
     "asyncio",
-    "click",
     "concurrent.futures",
     "ctypes",
     "email",
@@ -48,13 +53,13 @@ BUDGET: dict[str, set[str]] = {
     "restante.office": HEAVY,
     "restante.stores.memory": HEAVY - WITH_DATACLASSES,
     "restante.stores.files": HEAVY,
-    "restante.stores.worktree.store": HEAVY - WITH_DATACLASSES,
-    "restante.stores.worktree.bell": HEAVY - WITH_DATACLASSES,
-    "restante.stores.worktree.notebook": HEAVY - WITH_DATACLASSES,
+    "restante.stores.worktree.store": HEAVY,
+    "restante.stores.worktree.bell": HEAVY,
+    "restante.stores.worktree.notebook": HEAVY,
     "restante.stores.sql.sqlite": HEAVY - WITH_DATACLASSES - {"sqlite3", "pathlib"},
     "restante.faces.cli": HEAVY,
     "restante.testing": HEAVY | {"pytest", "hypothesis"},
-    "restante.testing.contract": {"pytest", "hypothesis", "sqlite3", "click", "asyncio"},
+    "restante.testing.contract": {"pytest", "hypothesis", "sqlite3", "asyncio"},
 }
 DOMAIN = sorted(
     ".".join(("restante", *path.relative_to(PACKAGE).with_suffix("").parts))
@@ -63,22 +68,51 @@ DOMAIN = sorted(
     if path.stem != "__init__"
 )
 
+# What a command loads while it works, too: nothing of it may be put off to where it is only paid later.
+WHILE_WORKING = HEAVY | {"hashlib", "shutil", "threading", "traceback", "random", "tomllib", "xml"}
+
 SHOW = """
 import os, sys
 sys.path[:] = {path!r}
 before = set(sys.modules)
-import {name}
-print(*sorted(set(sys.modules) - before))
+{act}
+print(*sorted(set(sys.modules) - before), file=sys.stderr)
+"""
+COMMAND = """
+sys.argv[0] = "restante"
+from restante.__main__ import main
+try:
+    main()
+except SystemExit as end:
+    assert not end.code, end.code
+"""
+HOOK = """
+from restante.faces.hook import answer
+sys.stdout.buffer.write(answer(sys.argv[1], sys.argv[2], sys.stdin.buffer.read(), os.environ))
 """
 
 
-def loaded_by(name: str) -> set[str]:
-    """Return what an isolated interpreter loads for one import, beyond what it has loaded by itself."""
+def loaded_while(
+    act: str, *arguments: str, at: str | None = None, data: str = "", environment: dict[str, str] | None = None
+) -> tuple[set[str], str]:
+    """Return what an isolated interpreter loads beyond what it has loaded by itself, and what it prints."""
     # Without site (-S) an editable installation's own helpers are not counted as ours.
     path = [str(PACKAGE.parent), *(one for one in sys.path if one)]
-    code = SHOW.format(path=path, name=name)
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", SHOW.format(path=path, act=act), *arguments],
+        cwd=at,
+        input=data,
+        env={**os.environ, **(environment or {})},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stderr.splitlines()[-1].split()), done.stdout
+
+
+def loaded_by(name: str) -> set[str]:
+    """Return what one import loads."""
+    return loaded_while(f"import {name}")[0]
 
 
 def test_the_budget_can_be_overdrawn() -> None:
@@ -90,6 +124,36 @@ def test_an_import_stays_within_its_budget(name: str) -> None:
     if importlib.util.find_spec(name) is None:
         pytest.fail(f"{name} is in the table and not in the package")
     assert loaded_by(name) & BUDGET[name] == set()
+
+
+@pytest.mark.parametrize("session", ["", "a-session"])
+def test_a_short_command_loads_nothing_heavy_from_its_start_to_its_end(session: str, tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    at, caller = str(tmp_path), {"CODEX_THREAD_ID": session, "CLAUDE_CODE_SESSION_ID": ""}
+    sent, said = loaded_while(COMMAND, "send", "--json", "Mind the tests.", at=at)
+    message = json.loads(said)["message"]["id"]
+    read, shown = loaded_while(COMMAND, "inbox", at=at, environment=caller)
+    assert "Mind the tests." in shown
+    answered, _ = loaded_while(
+        COMMAND, "ack", message, "--decision", "accepted", "-m", "yes", at=at, environment=caller
+    )
+    for loaded in (sent, read, answered):
+        assert "restante.stores.worktree.store" in loaded
+        assert loaded & WHILE_WORKING == set()
+
+
+@pytest.mark.parametrize("agent", ["codex", "claude"])
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "PostToolUse", "Stop"])
+def test_a_rung_checkpoint_loads_nothing_heavy_from_its_start_to_its_end(
+    agent: str, event: str, tmp_path: Path
+) -> None:
+    (tmp_path / ".git").mkdir()
+    at = str(tmp_path)
+    payload = json.dumps({"session_id": "a-session", "cwd": at, "hook_event_name": event})
+    loaded_while(COMMAND, "send", "Mind the tests.", at=at)
+    loaded, said = loaded_while(HOOK, agent, event, at=at, data=payload, environment={"RESTANTE_WORKTREE": at})
+    assert "Mind the tests." in said
+    assert loaded & WHILE_WORKING == set()
 
 
 def test_the_domain_loads_nothing_of_the_world() -> None:
