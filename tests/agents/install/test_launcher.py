@@ -78,7 +78,7 @@ def test_without_an_interpreter_beside_it_the_one_on_path_is_started_safely(bin_
 def test_nothing_of_the_working_directory_is_imported(bin_dir: Path, tmp_path: Path, beside: bool) -> None:
     hostile = tmp_path / "hostile"
     hostile.mkdir()
-    for name in ("json", "restante", "sitecustomize", "os", "click"):
+    for name in ("json", "restante", "sitecustomize", "os", "argparse"):
         (hostile / f"{name}.py").write_text(f"open({str(hostile / 'PWNED')!r}, 'w').close()\n")
     (bin_dir / "python").unlink()
     started = tmp_path / "path" / "python3"

@@ -587,7 +587,7 @@ def test_the_cost_of_what_waits_does_not_grow_with_history(mailbox: SqliteMailbo
 
 
 def test_opening_loads_only_what_it_needs() -> None:
-    heavy = "pathlib subprocess logging tempfile json asyncio click urllib hashlib importlib.resources random socket"
+    heavy = "pathlib subprocess logging tempfile json asyncio urllib hashlib importlib.resources random socket"
     script = f"import sys, restante.stores.sql.sqlite; print([m for m in {heavy.split()} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
