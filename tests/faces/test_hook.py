@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from restante import Draft, open_office
+from restante.agents.codex import digest_of
 from restante.faces.hook import answer
 
 if TYPE_CHECKING:
@@ -93,6 +94,49 @@ def test_a_new_session_id_without_a_session_start_is_served(worktree: Path) -> N
     assert _ask(worktree, "UserPromptSubmit", session_id="s2") is None
 
 
+@pytest.mark.parametrize(
+    "events",
+    [
+        [("SessionEnd", "a"), ("SessionStart", "b"), ("UserPromptSubmit", "b")],
+        [("UserPromptSubmit", "b"), ("PostToolUse", "b")],
+        [("SessionStart", "b"), ("SessionEnd", "a"), ("UserPromptSubmit", "b"), ("PostToolUse", "b")],
+        [("SessionEnd", "b"), ("SessionEnd", "a"), ("PostToolUse", "b"), ("UserPromptSubmit", "b")],
+    ],
+)
+def test_after_clear_the_new_session_is_shown_the_mail_once_whatever_events_come(
+    worktree: Path, events: list[tuple[str, str]]
+) -> None:
+    message = _send(worktree)
+    assert _ask(worktree, "PostToolUse", session_id="a") is not None
+    outputs = [_ask(worktree, event, session_id=session, source="clear") for event, session in events]
+    assert [session for (_, session), output in zip(events, outputs, strict=True) if output] == ["b"]
+    assert message in _ask(worktree, "Stop", session_id="b")["reason"]
+    assert _ask(worktree, "Stop", session_id="b", stop_hook_active=True) is None
+
+
+def test_another_sessions_checkpoints_leave_a_sessions_own_state_alone(worktree: Path) -> None:
+    _send(worktree)
+    _ask(worktree, "PostToolUse", session_id="a")
+    pages = worktree / ".codex-mailbox" / ".restante" / "sessions"
+    page = (pages / "a.json").read_bytes()
+    for event in ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd"):
+        _ask(worktree, event, session_id="b", source="fork")
+    assert (pages / "a.json").read_bytes() == page
+    assert [path.name for path in pages.glob("*.json")] == ["a.json"]
+
+
+@pytest.mark.parametrize("variable", ["CODEX_THREAD_ID", "CLAUDE_CODE_SESSION_ID"])
+def test_a_run_beside_the_session_or_one_that_opts_in_is_served(worktree: Path, variable: str) -> None:
+    _send(worktree)
+    for session, more in (
+        ("own", {variable: "own"}),
+        ("plain", {}),
+        ("nested", {variable: "outer", "RESTANTE_NESTED": "1"}),
+    ):
+        payload = json.dumps({"session_id": session, "hook_event_name": "PostToolUse"}).encode()
+        assert answer("claude", "PostToolUse", payload, {"RESTANTE_WORKTREE": str(worktree), **more})
+
+
 def test_a_run_nested_in_another_session_gets_nothing_and_leaves_nothing(worktree: Path) -> None:
     message = _send(worktree)
     before = sorted(path for path in (worktree / ".codex-mailbox").rglob("*") if path.name != "index.json")
@@ -102,6 +146,7 @@ def test_a_run_nested_in_another_session_gets_nothing_and_leaves_nothing(worktre
             assert answer("claude", event, payload, {"RESTANTE_WORKTREE": str(worktree), variable: "a"}) == b""
     assert sorted(path for path in (worktree / ".codex-mailbox").rglob("*") if path.name != "index.json") == before
     assert _status(worktree, message).noticed_at is None
+    assert _ask(worktree, "PostToolUse", session_id="a") is not None
 
 
 def _start(*words: str, env: dict[str, str], data: bytes = b"", **more: Any) -> subprocess.CompletedProcess[bytes]:
@@ -264,6 +309,54 @@ def test_after_a_while_an_unanswered_message_comes_once_more_and_then_the_end_is
     assert "shown before, not acknowledged" in again["hookSpecificOutput"]["additionalContext"]
     assert message in _ask(worktree, "Stop", now="2126-01-01T00:10:02Z")["reason"]
     assert _ask(worktree, "Stop", now="2126-01-01T00:10:03Z", stop_hook_active=True) is None
+
+
+_ORIGINAL = {"type": "command", "command": "python3 /opt/codexpigeon_mailbox_hook.py"}
+
+
+@pytest.mark.parametrize("home", ["trusts", "does not"])
+def test_whether_the_original_program_holds_ends_is_read_where_the_hooks_own_environment_says(
+    worktree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str
+) -> None:
+    _send(worktree)
+    hooks = worktree / ".codex" / "hooks.json"
+    hooks.parent.mkdir()
+    hooks.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [_ORIGINAL]}]}}))
+    digest = digest_of("Stop", _ORIGINAL, {})
+    for name in ("trusts", "does not"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.toml").write_text(
+            f'[hooks.state."{hooks}:stop:0:0"]\ntrusted_hash = "{digest}"\n' if name == "trusts" else ""
+        )
+        if name != home:
+            monkeypatch.setenv("CODEX_HOME", str(tmp_path / name))
+    environment = {"RESTANTE_WORKTREE": str(worktree), "CODEX_HOME": str(tmp_path / home)}
+    payload = json.dumps({"session_id": "s1", "hook_event_name": "Stop", "stop_hook_active": False}).encode()
+    assert bool(answer("codex", "Stop", payload, environment)) is (home == "does not")
+
+
+def test_a_rung_bell_loads_what_collecting_needs_and_no_more(worktree: Path) -> None:
+    _send(worktree)
+    code = (
+        "import os, sys; out = os.dup(2); os._exit = lambda code: os.write(out, ' '.join(sys.modules).encode()); "
+        "from restante.faces.hook import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code, "codex", "PostToolUse"],
+        env={"RESTANTE_WORKTREE": str(worktree), "PATH": "/usr/bin:/bin"},
+        input=PAYLOAD,
+        capture_output=True,
+        timeout=60,
+    )
+    assert b"Leave auth alone." in done.stdout
+    loaded = set(done.stderr.decode().split())
+    assert "restante.services.collecting" in loaded
+    never = {"dataclasses", "inspect", "shutil", "secrets", "subprocess", "tempfile", "threading", "hashlib"}
+    assert loaded & never == set()
+    assert {one for one in loaded if one.startswith("restante.agents.")} == {
+        "restante.agents.calling",
+        "restante.agents.hookline",
+    }
 
 
 def test_the_working_directory_of_the_hook_does_not_matter(worktree: Path) -> None:
