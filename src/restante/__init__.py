@@ -12,49 +12,68 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from restante.domain.case import Case, Sent, Snapshot
     from restante.domain.errors import RestanteError
-    from restante.domain.mailbox import Entry
-    from restante.domain.message import Draft, Message, Priority, Reply, Scope
+    from restante.domain.lifecycle import Standing, Status
+    from restante.domain.mailbox import Acknowledgement, Change, Changes, Counts, Entry, Posted
+    from restante.domain.message import Draft, Message, Priority, Reply, Scope, Sender
     from restante.domain.receipt import Action, Decision, Receipt
     from restante.office import Office
     from restante.ports import Mailbox
-    from restante.wiring import open_office
+    from restante.wiring import open_mailbox, open_office
 
 __all__ = [
+    "Acknowledgement",
     "Action",
     "Case",
+    "Change",
+    "Changes",
+    "Counts",
     "Decision",
     "Draft",
     "Entry",
     "Mailbox",
     "Message",
     "Office",
+    "Posted",
     "Priority",
     "Receipt",
     "Reply",
     "RestanteError",
     "Scope",
+    "Sender",
     "Sent",
     "Snapshot",
+    "Standing",
+    "Status",
     "__version__",
+    "open_mailbox",
     "open_office",
 ]
 
 _PLACES = {
-    "RestanteError": "restante.domain.errors",
-    "Draft": "restante.domain.message",
-    "Message": "restante.domain.message",
-    "Priority": "restante.domain.message",
-    "Reply": "restante.domain.message",
-    "Scope": "restante.domain.message",
+    "Acknowledgement": "restante.domain.mailbox",
     "Action": "restante.domain.receipt",
-    "Decision": "restante.domain.receipt",
-    "Receipt": "restante.domain.receipt",
     "Case": "restante.domain.case",
+    "Change": "restante.domain.mailbox",
+    "Changes": "restante.domain.mailbox",
+    "Counts": "restante.domain.mailbox",
+    "Decision": "restante.domain.receipt",
+    "Draft": "restante.domain.message",
+    "Entry": "restante.domain.mailbox",
+    "Mailbox": "restante.ports",
+    "Message": "restante.domain.message",
     "Office": "restante.office",
+    "Posted": "restante.domain.mailbox",
+    "Priority": "restante.domain.message",
+    "Receipt": "restante.domain.receipt",
+    "Reply": "restante.domain.message",
+    "RestanteError": "restante.domain.errors",
+    "Scope": "restante.domain.message",
+    "Sender": "restante.domain.message",
     "Sent": "restante.domain.case",
     "Snapshot": "restante.domain.case",
-    "Entry": "restante.ports",
-    "Mailbox": "restante.ports",
+    "Standing": "restante.domain.lifecycle",
+    "Status": "restante.domain.lifecycle",
+    "open_mailbox": "restante.wiring",
     "open_office": "restante.wiring",
 }
 

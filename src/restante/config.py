@@ -83,17 +83,19 @@ def load_settings(environment: "Mapping[str, str]") -> Settings:
     """Read the configuration.
 
     Raises:
-        BadConfig: An option is unknown, or a value does not fit; every fault is named.
+        BadConfig: An option is unknown, a value does not fit, or the file that ``RESTANTE_CONFIG`` names cannot be
+            read; every fault is named with where it stands.
     """
     path = config_path(environment)
     table = {option.name: option for option in OPTIONS}
     problems: list[str] = []
     values: dict[str, Any] = {}
-    for name, value in _read_file(path, problems).items():
+    is_named = bool(environment.get("RESTANTE_CONFIG"))
+    for name, value in _read_file(path, problems, must_be_there=is_named).items():
         if name not in table:
-            problems.append(f"unknown option {name}")
+            problems.append(f"{path}: unknown option {name}")
         elif (fitting := _fit(table[name], value)) is None:
-            problems.append(f"{name} = {value!r} is not {_wanted(table[name])}")
+            problems.append(f"{path}: {name} = {value!r} is not {_wanted(table[name])}")
         else:
             values[_FIELDS[name]] = fitting
     for option in OPTIONS:
@@ -104,7 +106,7 @@ def load_settings(environment: "Mapping[str, str]") -> Settings:
             else:
                 values[_FIELDS[option.name]] = fitting
     if problems:
-        raise BadConfig(tuple(problems), source=path or "environment")
+        raise BadConfig(tuple(problems))
     return Settings(**values)
 
 
@@ -119,19 +121,22 @@ def config_path(environment: "Mapping[str, str]") -> str:
     return os.path.join(base, "restante", "config.toml") if base else ""
 
 
-def _read_file(path: str, problems: list[str]) -> dict[str, object]:
+def _read_file(path: str, problems: list[str], *, must_be_there: bool) -> dict[str, object]:
     """Return ``section.name`` -> value; a missing or unreadable default file is no configuration."""
     try:
         with open(path, "rb") as file:
             data = file.read()
-    except OSError:
+    except (OSError, ValueError) as error:
+        if must_be_there:
+            reason = error.strerror if isinstance(error, OSError) else error
+            problems.append(f"RESTANTE_CONFIG={path!r} cannot be read: {reason}")
         return {}
     import tomllib
 
     try:
         document = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        problems.append(f"not TOML: {error}")
+        problems.append(f"{path}: not TOML: {error}")
         return {}
     flat: dict[str, object] = {}
     for section, content in document.items():

@@ -1,8 +1,10 @@
 """The whole public Python API: everything a face can ask for, each in one call.
 
     >>> from restante import Draft, open_office
-    >>> office = open_office(".")  # doctest: +SKIP
-    >>> office.send(Draft("Leave the auth module alone."))  # doctest: +SKIP
+    >>> office = open_office(".")
+    >>> sent = office.send(Draft("Leave the auth module alone."))
+    >>> office.case(sent.posted.message.id).entry.standing.status
+    <Status.UNSEEN: 'unseen'>
 
 An office works on one worktree's mailbox. It holds no state of its own; what it is made of comes in through
 ``Parts``, which builds each part when it is first asked for.
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from restante.domain.case import Case, Sent, Snapshot
     from restante.domain.checkpoint import Checkpoint, Delivery
     from restante.domain.finding import Finding
-    from restante.domain.lifecycle import Standing
     from restante.domain.mailbox import Archived, Changes, Counts, Entry
     from restante.domain.message import Draft, Reply
     from restante.domain.receipt import Action, Decision, Receipt
@@ -107,6 +108,9 @@ class Parts(Protocol):
     def mailbox_checks(self) -> list[Check]:
         """Look at the mailbox itself."""
 
+    def pending_in(self, directory: str) -> int | None:
+        """Count what waits in the mailbox of another directory; ``None`` where there is none to look into."""
+
 
 class Office:
     """Leaves, collects and follows mail in one mailbox. Errors are those of ``restante.domain.errors``."""
@@ -139,15 +143,23 @@ class Office:
     def send(self, draft: Draft, *, allow_warnings: bool = False, repeat_ms: int | None = None) -> Sent:
         """Screen and post a message; with ``repeat_ms``, post it again every so many milliseconds.
 
+        What a session sends is from that session, whatever the draft says.
+
         Raises:
-            UsageError: The text is empty, the expiry has passed, or the interval is too short.
+            UsageError: The text is empty, the expiry has passed, the interval is too short, or a message with a
+                subject or an expiry was to be repeated.
             TooLarge: The text is over the limit.
             Screened: Screening found something, and warnings were not allowed.
+            Refused: A session asked for a repeat.
+            Damaged: The book of repeats cannot be understood; nothing was posted.
         """
         from restante.domain.case import Sent
         from restante.domain.limits import Limits
+        from restante.domain.message import Sender
         from restante.services import posting
 
+        if self.caller.is_agent:
+            draft = draft._replace(sender=Sender(self.caller.name))
         limits = Limits(message_bytes=self._parts.settings.message_bytes)
         posting.check_expiry(draft.expires, self._parts.clock.now())
         posting.check_draft(draft, limits, self.screen, allow_warnings=allow_warnings)
@@ -155,7 +167,10 @@ class Office:
             return Sent(posting.post(self._parts.mailbox, draft))
         from restante.services import repeats
 
+        posting.check_repeatable(draft)
         repeats.check_interval(repeat_ms)
+        # A book that cannot be read must be found before there is a message that nobody repeats.
+        self._parts.repeats.all()
         posted = posting.post(self._parts.mailbox, draft)
         repeat = repeats.add_repeat(
             self._parts.repeats,
@@ -173,9 +188,16 @@ class Office:
 
         return screen(text, (RuleScanner(), *self._parts.scanners))
 
-    def withdraw(self, message: str) -> Standing:
-        """Take a message back before it was acknowledged; a whole id, or a part that only it has."""
-        return self._parts.mailbox.withdraw(self._resolve(message))
+    def withdraw(self, message: str) -> Entry:
+        """Take a message back before it was acknowledged; a whole id, or a part that only it has.
+
+        Raises:
+            NoSuchMessage: There is none.
+            IllegalStep: It was acknowledged or expired before.
+        """
+        message_id = self._resolve(message)
+        self._parts.mailbox.withdraw(message_id)
+        return self._parts.mailbox.entry(message_id)
 
     def case(self, message: str) -> Case:
         """Return all there is to know of one message; a whole id, or a part that only it has.
@@ -305,9 +327,17 @@ class Office:
         return acknowledge(self._parts.mailbox, self._parts.bell, words, self._parts.caller)
 
     def reply(self, message: str, text: str) -> Reply:
-        """Store the addressee's words on a message; they acknowledge nothing."""
+        """Store the addressee's words on a message; they acknowledge nothing.
+
+        Raises:
+            UsageError: There are none.
+            NoSuchMessage: The message is unknown.
+        """
+        from restante.domain.errors import UsageError
         from restante.domain.limits import Limits, check_text
 
+        if not text.strip():
+            raise UsageError("the reply is empty", remedy='restante reply ID "text"')
         check_text(text, Limits(message_bytes=self._parts.settings.message_bytes), what="reply")
         to = self._resolve(message) if message else ""
         return self._parts.mailbox.reply(to, text, self._parts.caller.name if self._parts.caller.is_agent else "")
@@ -336,6 +366,20 @@ class Office:
     def repeats(self) -> list[Repeat]:
         """Return the repeats in the order they were made."""
         return self._parts.repeats.all()
+
+    def repeat(self, repeat: str) -> Repeat:
+        """Return one repeat; a whole id, or a part that only it has.
+
+        Raises:
+            NothingThere: There is none.
+        """
+        from restante.domain.errors import NothingThere
+
+        repeat_id = self._resolve_repeat(repeat)
+        for one in self._parts.repeats.all():
+            if one.id == repeat_id:
+                return one
+        raise NothingThere(f"no repeat {repeat!r}", remedy="restante repeats list")
 
     def set_repeat_active(self, repeat: str, active: bool) -> Repeat:
         """Pause or resume a repeat; a whole id, or a part that only it has."""
@@ -378,8 +422,9 @@ class Office:
         return [*self._parts.mailbox_checks(), self._check_repeats(), *self._parts.installer.checks()]
 
     def threads(self) -> list[Thread]:
-        """Return the conversations of the agent program, the most recently changed first."""
-        return self._parts.threads.list()
+        """Return the conversations of the agent program, the most recently changed first, with what waits for each."""
+        pending_in = self._parts.pending_in
+        return [one._replace(pending=pending_in(one.directory)) for one in self._parts.threads.list()]
 
     def _check_repeats(self) -> Check:
         from restante.domain.errors import RestanteError
@@ -396,9 +441,10 @@ class Office:
     def _resolve(self, message: str) -> str:
         if is_well_formed(message, "msg"):
             return message
-        return resolve(message, (entry.message.id for entry in self._parts.mailbox.entries()))
+        return resolve(message, self._parts.mailbox.ids())
 
     def _resolve_repeat(self, repeat: str) -> str:
         if is_well_formed(repeat, "auto"):
             return repeat
-        return resolve(repeat, (one.id for one in self._parts.repeats.all()))
+        known = (one.id for one in self._parts.repeats.all())
+        return resolve(repeat, known, what="repeat", remedy="restante repeats list")

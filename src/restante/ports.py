@@ -81,6 +81,9 @@ class Mailbox(Protocol):
             MailboxDeleted: It was posted here once, and the mailbox has been deleted since.
         """
 
+    def ids(self) -> list[str]:
+        """Return the ids of all messages, archived ones too. Changes no byte."""
+
     def mark(self, message_ids: Sequence[str], mark: Mark, reader: str) -> None:
         """Record that messages were noticed or seen; the first time counts, repeating changes nothing.
 

@@ -188,6 +188,8 @@ class WorktreeParts:
         """Count what waits in another worktree; ``None`` where there is no mailbox that can be read."""
         from restante.domain.errors import RestanteError
 
+        if not directory:
+            return None
         try:
             return WorktreeParts(directory, self._environment).mailbox.counts().pending
         except RestanteError:

@@ -74,13 +74,14 @@ class BadConfig(UsageError):
 
     Args:
         problems: One sentence for each fault.
-        source: Where the configuration was read from.
+        source: Where they all are; empty where each sentence says it itself.
     """
 
     code = "bad_config"
 
-    def __init__(self, problems: tuple[str, ...], *, source: str) -> None:
-        super().__init__(f"{source}: " + "; ".join(problems), remedy="correct or remove the named options")
+    def __init__(self, problems: tuple[str, ...], *, source: str = "") -> None:
+        text = "; ".join(problems)
+        super().__init__(f"{source}: {text}" if source else text, remedy="correct or remove what is named")
         self.problems = problems
 
 

@@ -11,7 +11,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import NoSuchMessage, UsageError
+from restante.domain.errors import NoSuchMessage, NothingThere, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,30 +49,35 @@ def compose(kind: str, at: datetime, randomness: int) -> str:
     return f"{kind}_{at:%Y%m%dT%H%M%S}_{ulid}"
 
 
-def resolve(fragment: str, known: Iterable[str]) -> str:
+def resolve(
+    fragment: str, known: Iterable[str], *, what: str = "message", remedy: str = "restante snapshot lists the ids"
+) -> str:
     """Find the one known id that a person meant.
 
     Args:
         fragment: A whole id, or at least six characters that it begins or ends with.
         known: The ids to choose from.
+        what: What the ids name; errors call it so.
+        remedy: Where to look for the ids.
 
     Raises:
         UsageError: The fragment is too short to mean anything.
         NoSuchMessage: No known id matches, or several do (all are named).
+        NothingThere: The same, where the ids are not those of messages.
     """
     candidates = list(known)
     if fragment in candidates:
         return fragment
     if len(fragment) < _LEAST_FRAGMENT:
         raise UsageError(
-            f"{fragment!r} is too short for an id", remedy=f"give at least {_LEAST_FRAGMENT} characters of it"
+            f"{fragment!r} is too short for the id of a {what}",
+            remedy=f"give at least {_LEAST_FRAGMENT} characters of it",
         )
     wanted = fragment.lower()
     matches = sorted({one for one in candidates if one.lower().startswith(wanted) or one.lower().endswith(wanted)})
     if len(matches) == 1:
         return matches[0]
+    kind = NoSuchMessage if what == "message" else NothingThere
     if matches:
-        raise NoSuchMessage(
-            f"{fragment!r} fits {len(matches)} messages: {', '.join(matches[:5])}", remedy="say more of it"
-        )
-    raise NoSuchMessage(f"no message {fragment!r}", remedy="restante snapshot lists the ids")
+        raise kind(f"{fragment!r} fits {len(matches)} {what}s: {', '.join(matches[:5])}", remedy="say more of it")
+    raise kind(f"no {what} {fragment!r}", remedy=remedy)

@@ -82,25 +82,39 @@ STEPS: dict[tuple[Status, Event], Status | None] = {
 }
 
 
-def step(state: Status, event: Event, merged: MergedReceipts | None = None) -> Status:
+def step(state: Status, event: Event, merged: MergedReceipts | None = None, *, message_id: str = "") -> Status:
     """Return the state after an event.
 
     Args:
         state: The state now.
         event: What happens.
         merged: The merged receipts, for ``Event.ACKNOWLEDGE``.
+        message_id: Whose state it is, for the error.
 
     Raises:
         IllegalStep: The table has no such step.
     """
     if (state, event) not in STEPS:
-        raise IllegalStep(
-            f"a message that is {state} cannot be changed by {event}", remedy="send a new message instead"
-        )
+        raise _illegal(state, event, message_id or "the message")
     after = STEPS[state, event]
     if after is not None:
         return after
     return word_of(merged or MergedReceipts()) or state
+
+
+def _illegal(state: Status, event: Event, message: str) -> IllegalStep:
+    if event is Event.ACKNOWLEDGE:
+        text, remedy = (
+            f"{message} is {state}, and no longer to be acknowledged",
+            "its sender took it back; nothing to do",
+        )
+    elif event is Event.WITHDRAW and state in ACKNOWLEDGED:
+        text, remedy = f"{message} was acknowledged: {state}", "send a new message instead"
+    elif event is Event.WITHDRAW:
+        text, remedy = f"{message} is {state}, and waits no more", "no agent is shown it any more; nothing to do"
+    else:
+        text, remedy = f"{message} is {state}; it cannot {event} any more", "nothing was changed; nothing to do"
+    return IllegalStep(text, remedy=remedy)
 
 
 def word_of(merged: MergedReceipts) -> Status | None:

@@ -37,6 +37,7 @@ class Counts(NamedTuple):
         pending: Unseen and seen.
         high_water: Number of the newest unseen message; when none is unseen, of the newest message. Never falls.
         oldest_unseen: When the oldest unseen message was created.
+        archived: Messages that were moved aside, on top of ``total``.
     """
 
     total: int = 0
@@ -44,6 +45,7 @@ class Counts(NamedTuple):
     pending: int = 0
     high_water: int = 0
     oldest_unseen: datetime | None = None
+    archived: int = 0
 
 
 class Mark(StrEnum):

@@ -37,6 +37,7 @@ class Thread(NamedTuple):
         status: What the program says of it.
         updated: When it last changed.
         loaded: Whether the program holds it in memory.
+        pending: Messages that wait where it works; ``None`` where that is no worktree, or was not asked.
     """
 
     id: str
@@ -46,3 +47,4 @@ class Thread(NamedTuple):
     status: str
     updated: datetime | None
     loaded: bool
+    pending: int | None = None

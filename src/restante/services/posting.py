@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import Screened, UsageError
+from restante.domain.errors import Refused, Screened, UsageError
 from restante.domain.limits import Limits, check_text
 
 if TYPE_CHECKING:
@@ -45,6 +45,24 @@ def check_draft(draft: Draft, limits: Limits, scan: Callable[[str], list[Finding
                 {"code": one.code, "title": one.title, "line": one.line, "excerpt": one.excerpt} for one in findings
             ),
         )
+
+
+def check_repeatable(draft: Draft) -> None:
+    """Refuse to repeat what a repeat cannot keep: it holds a person's text, priority and scope.
+
+    Raises:
+        UsageError: The draft has a subject or an expiry.
+        Refused: It is from a session: what is posted later would no longer say so.
+    """
+    kept_out = {"--subject": bool(draft.subject), "--expires": draft.expires is not None}
+    named = [option for option, is_given in kept_out.items() if is_given]
+    if named:
+        raise UsageError(
+            f"--repeat goes with neither --subject nor --expires; {' and '.join(named)} was given",
+            remedy=f"leave out {' and '.join(named)}, or --repeat",
+        )
+    if draft.sender.name != "human":
+        raise Refused("only a person sets up repeats; this is an agent's session", remedy="send it without --repeat")
 
 
 def check_expiry(expires: datetime | None, now: datetime) -> None:

@@ -109,6 +109,11 @@ class MemoryMailbox:
             record = self._record(message_id)
             return Entry(record.message, record.standing(now))
 
+    def ids(self) -> list[str]:
+        """Return the ids of all messages, archived ones too."""
+        with self._lock:
+            return list(self._records)
+
     def mark(self, message_ids: Sequence[str], mark: Mark, reader: str) -> None:  # noqa: ARG002 - the port's signature
         """Record that messages were noticed or seen; see ``ports.Mailbox.mark``."""
         with self._lock:
@@ -128,7 +133,7 @@ class MemoryMailbox:
         with self._lock:
             now = self._now()
             for word in words:
-                step(self._record(word.message_id).standing(now).status, Event.ACKNOWLEDGE)
+                step(self._record(word.message_id).standing(now).status, Event.ACKNOWLEDGE, message_id=word.message_id)
             return [self._acknowledge(word, reader, now) for word in words]
 
     def _acknowledge(self, word: Acknowledgement, reader: str, now: datetime) -> Receipt:
@@ -174,7 +179,7 @@ class MemoryMailbox:
         with self._lock:
             now = self._now()
             record = self._record(message_id)
-            step(record.standing(now).status, Event.WITHDRAW)
+            step(record.standing(now).status, Event.WITHDRAW, message_id=message_id)
             if not record.marks.is_withdrawn:
                 record.marks = record.marks._replace(is_withdrawn=True, withdrawn_at=now)
                 self._tell(ChangeKind.WITHDRAWN, now, message_id)
@@ -202,6 +207,7 @@ class MemoryMailbox:
             # Every message was once the newest unseen one, and the mark never falls.
             high_water=len(self._records),
             oldest_unseen=min((message.created for message in unseen), default=None),
+            archived=sum(record.archived for record in self._records.values()),
         )
 
     def changes_since(self, cursor: str, limit: int = 1000) -> Changes:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_HELP = ("-h", "--help")
+
 
 def main() -> None:
     """Run the command line and end the process."""
@@ -22,10 +24,13 @@ def dispatch(words: list[str]) -> int:
     Raises:
         RestanteError: Whatever keeps it from being done.
     """
-    if not words or words[0] in {"-h", "--help", "help"}:
+    common, words = _common(words)
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
+    if not words or words[0] in _HELP:
         print(overview(), end="")  # noqa: T201
         return 0
-    if words[0] == "--version":
+    if words[0] in {"--version", "version"}:
         from restante import __version__
 
         print(f"restante {__version__}")  # noqa: T201
@@ -34,22 +39,44 @@ def dispatch(words: list[str]) -> int:
 
     from restante.faces.cli.parsing import find_command, parse
 
+    if words[-1] in _HELP and len(words) == 2 and (listed := _listed(words[0] + " ")):
+        print(listed, end="")  # noqa: T201
+        return 0
     command, rest = find_command(words)
-    values = parse(command, rest)
+    values = parse(command, [*common, *rest])
     module, function = command.place.split(":")
     run: Callable[..., int | None] = getattr(import_module(f"restante.faces.cli.{module}"), function)
     return run(**values) or 0
 
 
-def overview() -> str:
-    """Return the list of commands."""
+def _common(words: list[str]) -> tuple[list[str], list[str]]:
+    """Split off what stands before the command and holds for every one of them."""
+    count = 0
+    while count < len(words) and (words[count] == "--json" or words[count].startswith("-C")):
+        count += 2 if words[count] == "-C" else 1
+    return words[:count], words[count:]
+
+
+def _listed(beginning: str = "", audience: str = "") -> str:
+    """Return a line for each command whose name begins so, or that is for somebody."""
     from restante.faces.cli.table import COMMANDS
 
     width = max(len(command.name) for command in COMMANDS)
-    lines = "".join(f"  {command.name:<{width}}  {command.summary}\n" for command in COMMANDS)
+    return "".join(
+        f"  {command.name:<{width}}  {command.summary}\n"
+        for command in COMMANDS
+        if command.name.startswith(beginning) and audience in {"", command.audience}
+    )
+
+
+def overview() -> str:
+    """Return the list of commands, by whom they are for."""
+    from restante.faces.cli.table import AUDIENCES
+
+    lists = "".join(f"{audience}:\n{_listed(audience=audience)}\n" for audience in AUDIENCES)
     return (
         "restante: a mailbox for coding agents. Leave guidance; the agent collects it at its next safe checkpoint.\n\n"
-        f"usage: restante COMMAND ...\n\n{lines}\n"
-        "restante COMMAND --help tells more; restante --version the version.\n"
+        f"usage: restante COMMAND ...\n\n{lists}"
+        "restante help COMMAND tells more; restante version the version.\n"
         "Exit codes: 0 ok, 1 failed, 2 usage, 3 nothing there, 4 refused, 5 timeout.\n"
     )

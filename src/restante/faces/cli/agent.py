@@ -151,17 +151,13 @@ def ack(
 
 def reply(message: str, words: tuple[str, ...], file: str | None, directory: str, as_json: bool) -> None:
     """Answer a message in words: a question, an explanation. Acknowledges nothing."""
-    from restante.domain.errors import UsageError
-
     office = office_of(directory)
-    text = text_from(words, file, limit=office.settings.message_bytes * 4)
-    if not text.strip():
-        raise UsageError("the reply is empty", remedy='restante reply ID "text"')
-    written = office.reply(message, text)
+    written = office.reply(message, text_from(words, file, limit=office.settings.message_bytes * 4))
     if as_json:
         from restante.faces.cli.jsonable import of_reply, print_json
 
         print_json({"reply": of_reply(written)})
         return
     say(f"replied {written.id} to {written.to}")
-    say(f"the message still waits for: restante ack {written.to} --decision ...")
+    if office.inbox((written.to,))[0].standing.is_pending:
+        say(f"the message still waits for: restante ack {written.to} --decision ...")

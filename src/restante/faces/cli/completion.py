@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from restante.domain.message import choose
+from restante.domain.errors import UsageError
 from restante.faces.cli.output import say
-from restante.faces.cli.table import COMMANDS, COMMON, Argument, Command
+from restante.faces.cli.table import COMMANDS, COMMON, SHELLS, Argument, Command
 
 
-def completion(shell: str, **_common: object) -> None:
+def completion(shell: str, as_json: bool, **_common: object) -> None:
     """Print the script for a shell."""
-    from enum import StrEnum
+    if shell not in SHELLS:
+        raise UsageError(f"unknown shell {shell!r}", remedy=f"use one of: {', '.join(SHELLS)}")
+    script = {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell]()
+    if as_json:
+        from restante.faces.cli.jsonable import print_json
 
-    shells = StrEnum("shells", {"BASH": "bash", "ZSH": "zsh", "FISH": "fish"})
-    makers = {"bash": _bash, "zsh": _zsh, "fish": _fish}
-    say(makers[choose(shells, shell, what="shell").value](), end="")
+        print_json({"shell": shell, "script": script})
+    else:
+        say(script, end="")
 
 
 def _arguments(command: Command) -> tuple[Argument, ...]:

@@ -28,7 +28,8 @@ def run(command: Callable[[list[str]], int], words: list[str]) -> int:
         code = command(words)
         sys.stdout.flush()
     except RestanteError as error:
-        _report(error, as_json="--json" in words)
+        options = words[: words.index("--")] if "--" in words else words
+        _report(error, as_json="--json" in options)
         return error.exit_code
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 0

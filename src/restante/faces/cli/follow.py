@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from restante.domain.errors import UsageError
 from restante.faces.cli.inputs import office_of, seconds_from
 from restante.faces.cli.output import say, tell
 
@@ -66,6 +67,8 @@ def watch(since: str | None, timeout: str | None, directory: str, as_json: bool)
             sys.stdout.flush()
     except KeyboardInterrupt:
         came = True
+    except UsageError as error:
+        raise UsageError(error.message, remedy="--since start, or the cursor that a watch ended with") from None
     if as_json:
         print_json({"event": "end", "cursor": cursor})
     else:
@@ -75,14 +78,17 @@ def watch(since: str | None, timeout: str | None, directory: str, as_json: bool)
 
 def withdraw(message: str, directory: str, as_json: bool) -> None:
     """Take a message back before it was acknowledged."""
-    standing = office_of(directory).withdraw(message)
+    entry = office_of(directory).withdraw(message)
+    standing = entry.standing
     if as_json:
         from restante.faces.cli.jsonable import of_standing, print_json
 
-        print_json({"standing": of_standing(standing)})
-    else:
-        noticed = " (a checkpoint had shown it before)" if standing.noticed_at or standing.seen_at else ""
-        say(f"withdrawn{noticed}")
+        print_json({"id": entry.message.id, "standing": of_standing(standing)})
+        return
+    say(f"withdrawn {entry.message.id}")
+    if standing.noticed_at or standing.seen_at:
+        shown = "the agent read it before" if standing.seen_at else "a checkpoint showed it before"
+        tell(f"{shown}: the agent may act on it; send another message if it must stop")
 
 
 def snapshot(directory: str, as_json: bool) -> None:

@@ -12,19 +12,25 @@ if TYPE_CHECKING:
     from restante.office import Office
 
 
-def office_of(directory: str) -> Office:
+def office_of(directory: str, *, anywhere: bool = False) -> Office:
     """Open the office of the worktree that a directory belongs to.
+
+    Args:
+        directory: The directory.
+        anywhere: Also where there is no worktree, for what needs none.
 
     Raises:
         NoWorktree: It belongs to none.
     """
     from restante.wiring import open_office
 
-    return open_office(directory)
+    return open_office(directory, anywhere=anywhere)
 
 
 def text_from(words: tuple[str, ...], file: str | None, *, limit: int) -> str:
     """Return the text that a command was given: as words, by ``-`` on standard input, in a file, or from an editor.
+
+    Standard input and files are taken byte for byte; an editor's final line feed is left out.
 
     Args:
         words: The positional arguments.

@@ -114,6 +114,7 @@ def of_counts(counts: Counts) -> dict[str, Any]:
         "unseen": counts.unseen,
         "high_water": counts.high_water,
         "oldest_unseen_at": of_time(counts.oldest_unseen),
+        "archived": counts.archived,
     }
 
 
@@ -168,7 +169,7 @@ def of_check(check: Check) -> dict[str, Any]:
     return {"name": check.name, "ok": check.ok, "detail": check.detail, "remedy": check.remedy}
 
 
-def of_thread(thread: Thread, pending: int | None) -> dict[str, Any]:
+def of_thread(thread: Thread) -> dict[str, Any]:
     """Return a thread; ``pending`` is ``None`` where its directory is no worktree."""
     return {
         "id": thread.id,
@@ -178,5 +179,5 @@ def of_thread(thread: Thread, pending: int | None) -> dict[str, Any]:
         "status": thread.status,
         "loaded": thread.loaded,
         "updated_at": of_time(thread.updated),
-        "pending": pending,
+        "pending": thread.pending,
     }

@@ -12,16 +12,33 @@ from restante.faces.cli.table import COMMANDS, COMMON, Argument, Command
 # No argument of a process can hold a NUL, so that it can mark what is text.
 _TEXT = "\0"
 _NUMBER = re.compile(r"-\d")
+_UNKNOWN = "unrecognized arguments: "
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that raises our error instead of ending the process."""
+    """An argument parser that raises our error instead of ending the process.
+
+    Attributes:
+        arguments: What the command takes.
+    """
+
+    arguments: tuple[Argument, ...] = ()
 
     def error(self, message: str) -> NoReturn:
         """Raise ``UsageError``."""
-        unknown = message.startswith("unrecognized arguments: -")
-        remedy = "text that begins with a dash goes behind --" if unknown else f"{self.prog} --help"
+        remedy = f"{self.prog} --help"
+        if message.startswith(_UNKNOWN + "-"):
+            remedy = self._way_out(message.removeprefix(_UNKNOWN).split()[0].partition("=")[0], remedy)
         raise UsageError(message.replace(_TEXT, ""), remedy=remedy)
+
+    def _way_out(self, unknown: str, remedy: str) -> str:
+        from difflib import get_close_matches
+
+        near = get_close_matches(unknown, [flag for one in self.arguments for flag in one.flags], n=1)
+        ways = [f"{near[0]}, or {remedy}" if near else remedy]
+        if any(one.is_text for one in self.arguments):
+            ways.append("text that begins with a dash goes behind --")
+        return "; ".join(ways)
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -43,12 +60,14 @@ def find_command(words: list[str]) -> tuple[Command, list[str]]:
             if command.name == name and len(words) >= count:
                 return command, words[count:]
     below = [one.name for one in COMMANDS if one.name.startswith(words[0] + " ")]
-    if below:
+    if below and len(words) == 1:
         raise UsageError(f"{words[0]} needs one more word", remedy=f"one of: {', '.join(below)}")
     from difflib import get_close_matches
 
-    near = get_close_matches(words[0], [command.name for command in COMMANDS])
-    raise UsageError(f"no command {words[0]!r}", remedy=f"restante {near[0]}" if near else "restante --help")
+    name = " ".join(words[:2]) if below else words[0]
+    near = get_close_matches(name, below or [command.name for command in COMMANDS])
+    remedy = f"restante {near[0]}" if near else f"restante help {words[0]}" if below else "restante help"
+    raise UsageError(f"no command {name!r}", remedy=remedy)
 
 
 def parse(command: Command, words: list[str]) -> dict[str, Any]:
@@ -66,6 +85,7 @@ def parse(command: Command, words: list[str]) -> dict[str, Any]:
         description=f"{command.summary} {command.details}".strip(),
         allow_abbrev=False,
     )
+    parser.arguments = arguments
     for argument in arguments:
         _add(parser, argument)
     values = vars(parser.parse_intermixed_args(_marked(words, arguments)))

@@ -31,9 +31,12 @@ _COLOURS = {
 def message_block(entry: Entry, now: datetime) -> str:
     """Return one message whole: a headline, and the fenced body."""
     message = entry.message
-    sender = message.sender.name
-    label = sender if sender == "human" or message.sender.verified else f"{visible(sender)} (unverified)"
-    facts = [f"from {label}", f"priority {message.priority}", f"scope {message.scope}", age(message.created, now)]
+    facts = [
+        f"from {_label(message)}",
+        f"priority {message.priority}",
+        f"scope {message.scope}",
+        age(message.created, now),
+    ]
     if message.subject:
         facts.append(f"about: {visible(message.subject)}")
     if message.expires:
@@ -43,8 +46,14 @@ def message_block(entry: Entry, now: datetime) -> str:
     return f"{message.id} {', '.join(facts)}\n{fenced(visible(message.body))}\n"
 
 
+def _label(message: Message) -> str:
+    """Return who a message is from; a claim that was not proven says so."""
+    name = message.sender.name
+    return name if name == "human" or message.sender.verified else f"{visible(name)} (unverified)"
+
+
 def status_table(cases: Sequence[Case], now: datetime) -> str:
-    """Return one line for each message, the newest last."""
+    """Return a line for each message, the newest last, and below it what its addressee said last."""
     if not cases:
         return "no messages\n"
     width = max(len(case.entry.standing.status) for case in cases)
@@ -55,8 +64,13 @@ def status_table(cases: Sequence[Case], now: datetime) -> str:
         urgent = "!" if message.priority == "high" else " "
         text = one_line(message.subject or message.body, 60)
         lines.append(f"{message.id[-8:]}  {word} {urgent} {age(message.created, now):>10}  {text}")
-        if standing.summary:
-            lines.append(f"{'':10}{'':{width}}     {one_line(standing.summary, 72)}")
+        below = [one_line(standing.summary, 72)] if standing.summary else []
+        if standing.status == "unseen" and standing.noticed_at:
+            below.append(f"noticed {age(standing.noticed_at, now)}")
+        if case.replies:
+            last = case.replies[-1]
+            below.append(f"reply {age(last.created, now)}: {one_line(last.body, 72)}")
+        lines.extend(f"{'':10}{'':{width}}     {line}" for line in below)
     return "\n".join(lines) + "\n"
 
 
@@ -90,7 +104,8 @@ def _times(message: Message, standing: Standing) -> str:
         ("withdrawn", standing.withdrawn_at),
         ("expired", standing.expired_at),
     )
-    lines = [f"  {name:<12} {iso(time)}\n" for name, time in times if time]
+    lines = [] if message.sender.name == "human" else [f"  {'from':<12} {_label(message)}\n"]
+    lines += [f"  {name:<12} {iso(time)}\n" for name, time in times if time]
     if message.expires and not standing.expired_at:
         lines.append(f"  {'expires':<12} {iso(message.expires)}\n")
     return "".join(lines)
@@ -112,4 +127,5 @@ def change_line(change: Change) -> str:
 
 def counts_line(counts: Counts) -> str:
     """Return a mailbox's numbers in words."""
-    return f"{counts.pending} pending ({counts.unseen} unseen) of {counts.total}"
+    archived = f", {counts.archived} archived" if counts.archived else ""
+    return f"{counts.pending} pending ({counts.unseen} unseen) of {counts.total}{archived}"

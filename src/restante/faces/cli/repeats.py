@@ -32,11 +32,8 @@ def list_repeats(directory: str, as_json: bool) -> None:
 
 def show(repeat: str, directory: str, as_json: bool) -> None:
     """Show one repeat whole."""
-    from restante.domain.ids import resolve
-
     office = office_of(directory)
-    found = {one.id: one for one in office.repeats()}
-    _print(found[resolve(repeat, found)], office, as_json)
+    _print(office.repeat(repeat), office, as_json)
 
 
 def pause(repeat: str, directory: str, as_json: bool) -> None:

@@ -5,7 +5,17 @@ docs/reference/json.md is made from these, and tests hold every answer to them. 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from restante.domain.lifecycle import Status
+from restante.domain.mailbox import ChangeKind
+from restante.domain.message import Priority, Scope
+from restante.domain.receipt import Action, Decision
+from restante.faces.cli.setup import TRUST_OUTCOMES
+from restante.faces.cli.table import SHELLS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _TEXT: dict[str, Any] = {"type": "string"}
 _NUMBER: dict[str, Any] = {"type": "integer", "minimum": 0}
@@ -17,8 +27,8 @@ def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-def _words(*words: str) -> dict[str, Any]:
-    return {"type": "string", "enum": list(words)}
+def _words(words: Iterable[str]) -> dict[str, Any]:
+    return {"type": "string", "enum": [str(word) for word in words]}
 
 
 def _list(item: dict[str, Any]) -> dict[str, Any]:
@@ -29,22 +39,8 @@ def _record(**fields: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
 
 
-_DECISION = _words("accepted", "rejected", "deferred", "needs_confirmation")
-_ACTION = _words("pending", "applied", "blocked", "not_applicable")
-_STATUS = _words(
-    "unseen",
-    "seen",
-    "accepted",
-    "rejected",
-    "deferred",
-    "needs_confirmation",
-    "pending",
-    "applied",
-    "blocked",
-    "not_applicable",
-    "expired",
-    "withdrawn",
-)
+_DECISION = _words(Decision)
+_ACTION = _words(Action)
 _MESSAGE_FIELDS: dict[str, dict[str, Any]] = {
     "id": _TEXT,
     "number": _NUMBER,
@@ -53,8 +49,8 @@ _MESSAGE_FIELDS: dict[str, dict[str, Any]] = {
     "verified": _FLAG,
     "created_at": _TIME,
     "expires_at": _or_null(_TIME),
-    "priority": _words("low", "normal", "high"),
-    "scope": _words("current_task", "workspace", "thread", "question"),
+    "priority": _words(Priority),
+    "scope": _words(Scope),
     "type": _TEXT,
     "subject": _TEXT,
     "conversation": _TEXT,
@@ -63,7 +59,7 @@ _MESSAGE_FIELDS: dict[str, dict[str, Any]] = {
     "body": _TEXT,
 }
 _STANDING_FIELDS: dict[str, dict[str, Any]] = {
-    "status": _STATUS,
+    "status": _words(Status),
     "noticed_at": _or_null(_TIME),
     "seen_at": _or_null(_TIME),
     "acknowledged_at": _or_null(_TIME),
@@ -87,7 +83,14 @@ _RECEIPT = _record(
 )
 _REPLY = _record(**{"id": _TEXT, "to": _or_null(_TEXT), "created_at": _or_null(_TIME), "from": _TEXT, "body": _TEXT})
 _CASE = _record(**_MESSAGE_FIELDS, **_STANDING_FIELDS, receipts=_list(_RECEIPT), replies=_list(_REPLY))
-_COUNTS = _record(total=_NUMBER, pending=_NUMBER, unseen=_NUMBER, high_water=_NUMBER, oldest_unseen_at=_or_null(_TIME))
+_COUNTS = _record(
+    total=_NUMBER,
+    pending=_NUMBER,
+    unseen=_NUMBER,
+    high_water=_NUMBER,
+    oldest_unseen_at=_or_null(_TIME),
+    archived=_NUMBER,
+)
 _REPEAT = _record(
     id=_TEXT,
     active=_FLAG,
@@ -95,8 +98,8 @@ _REPEAT = _record(
     next_run_at=_TIME,
     last_sent_at=_or_null(_TIME),
     sent_count=_NUMBER,
-    priority=_words("low", "normal", "high"),
-    scope=_words("current_task", "workspace", "thread", "question"),
+    priority=_words(Priority),
+    scope=_words(Scope),
     source_message_id=_or_null(_TEXT),
     allow_warnings=_FLAG,
     body=_TEXT,
@@ -113,7 +116,7 @@ _SNAPSHOT = _record(
 _CHANGE: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "event": _words("posted", "noticed", "seen", "receipt", "reply", "withdrawn", "expired"),
+        "event": _words(ChangeKind),
         "at": _or_null(_TIME),
         "message_id": _or_null(_TEXT),
         "message": _MESSAGE,
@@ -124,7 +127,14 @@ _CHANGE: dict[str, Any] = {
     "required": ["event", "at", "message_id", "cursor"],
     "additionalProperties": False,
 }
-_PLAN = _record(changes=_list(_record(path=_TEXT, what=_TEXT)), notes=_list(_TEXT), diff=_or_null(_TEXT))
+_PLAN_FIELDS: dict[str, dict[str, Any]] = {
+    "changes": _list(_record(path=_TEXT, what=_TEXT)),
+    "notes": _list(_TEXT),
+    "diff": _or_null(_TEXT),
+}
+_PLAN = _record(**_PLAN_FIELDS)
+# What --trust came to; null where it was not asked for.
+_TRUST = _or_null(_record(**_PLAN_FIELDS, outcome=_words(TRUST_OUTCOMES)))
 
 ERROR = _record(
     error=_record(
@@ -141,8 +151,8 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "status": _SNAPSHOT,
     "status ID": _record(message=_CASE),
     "snapshot": _SNAPSHOT,
-    "watch": {"anyOf": [_CHANGE, _record(event=_words("end"), cursor=_TEXT)]},
-    "withdraw": _record(standing=_record(**_STANDING_FIELDS)),
+    "watch": {"anyOf": [_CHANGE, _record(event=_words(["end"]), cursor=_TEXT)]},
+    "withdraw": _record(id=_TEXT, standing=_record(**_STANDING_FIELDS)),
     "archive": _record(moved=_NUMBER, kept=_NUMBER, into=_or_null(_TEXT)),
     "inbox": _record(messages=_list(_ENTRY), left_out=_NUMBER, peeked=_FLAG, counts=_COUNTS),
     "ack": _record(receipts=_list(_RECEIPT), counts=_COUNTS),
@@ -155,7 +165,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "repeats run": _record(
         sent=_list(_record(repeat=_TEXT, message=_MESSAGE)), failed=_list(_record(repeat=_TEXT, reason=_TEXT))
     ),
-    "install": _PLAN,
+    "install": _record(**_PLAN_FIELDS, trust=_TRUST),
     "uninstall": _PLAN,
     "doctor": _record(ok=_FLAG, checks=_list(_record(name=_TEXT, ok=_or_null(_FLAG), detail=_TEXT, remedy=_TEXT))),
     "threads": _record(
@@ -172,4 +182,5 @@ SCHEMAS: dict[str, dict[str, Any]] = {
             )
         )
     ),
+    "completion": _record(shell=_words(SHELLS), script=_TEXT),
 }

@@ -67,9 +67,11 @@ def _answer(sent: Sent, address: str, as_json: bool) -> None:
 
 
 def _milliseconds(text: str) -> int:
+    from datetime import timedelta
+
     from restante.domain.duration import parse_duration
 
-    return int(parse_duration(text).total_seconds() * 1000)
+    return parse_duration(text) // timedelta(milliseconds=1)
 
 
 def _when(text: str, now: datetime) -> datetime:
@@ -78,20 +80,18 @@ def _when(text: str, now: datetime) -> datetime:
     Raises:
         UsageError: It is neither.
     """
+    from contextlib import suppress
     from datetime import UTC, datetime
 
     from restante.domain.duration import parse_duration
 
-    try:
+    both_forms = "write 90m, 12h or 1d for so long from now, or a time with its zone like 2026-05-20T15:30:00Z"
+    with suppress(UsageError):
         return now + parse_duration(text)
-    except UsageError as error:
-        problem = error
-    except OverflowError:
-        raise UsageError(f"--expires {text!r} is too far away", remedy="write 12h or 1d") from None
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise problem from None
+        raise UsageError(f"--expires {text!r} is neither a length of time nor a time", remedy=both_forms) from None
     if moment.tzinfo is None:
-        raise UsageError(f"--expires {text!r} has no time zone", remedy="add Z or an offset, or write 12h or 1d")
+        raise UsageError(f"--expires {text!r} has no time zone", remedy=both_forms)
     return moment.astimezone(UTC)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import RestanteError, UsageError
+from restante.domain.errors import NothingThere, NoWorktree, UsageError
+from restante.domain.setup import Plan
 from restante.domain.text import age, one_line, visible
 from restante.faces.cli.inputs import confirmed, office_of
 from restante.faces.cli.output import paint, say, tell
 
 if TYPE_CHECKING:
-    from restante.domain.setup import Check, Plan
+    from restante.domain.setup import Check
+    from restante.office import Office
+
+
+TRUST_OUTCOMES = ("trusted", "trusted already", "left as it was", "would change")
 
 
 def install(agents: str, dry_run: bool, check: bool, trust: bool, yes: bool, directory: str, as_json: bool) -> int:
@@ -18,60 +24,101 @@ def install(agents: str, dry_run: bool, check: bool, trust: bool, yes: bool, dir
 
     Everything else in those files stays as it is, byte for byte. Installing twice changes nothing.
     """
+    names = [name.strip() for name in agents.split(",") if name.strip()]
+    _check_flags(names, dry_run=dry_run, check=check, trust=trust, yes=yes)
     office = office_of(directory)
-    plan = office.plan_install([name.strip() for name in agents.split(",") if name.strip()])
+    plan = office.plan_install(names)
     if check:
-        _tell(plan, done="is missing or out of date", as_json=as_json)
+        _answer(plan, done="is missing or out of date", as_json=as_json)
         return 1 if plan.changes else 0
-    if dry_run:
-        _tell(plan, done="would change", as_json=as_json, diff=True)
-    else:
-        office.apply(plan)
-        _tell(plan, done="written", as_json=as_json)
     if trust:
-        trusting = office.plan_trust()
-        if not trusting.changes:
-            tell("the hooks are trusted already")
-        elif not dry_run and (yes or _confirmed(trusting)):
-            office.apply(trusting)
-            tell("Codex trusts the hooks of this worktree now")
-        elif dry_run:
-            _tell(trusting, done="would change", as_json=as_json, diff=True)
+        _trust_plan(office)
+    if not dry_run:
+        office.apply(plan)
+    if not as_json:
+        _print_plan(plan, done="would change" if dry_run else "written", diff=dry_run)
+    trusting, outcome = _trust(office, dry_run=dry_run, yes=yes) if trust else (None, "")
+    if as_json:
+        from restante.faces.cli.jsonable import print_json
+
+        said = {**_of_plan(trusting, diff=True), "outcome": outcome} if trusting else None
+        print_json({**_of_plan(plan, diff=dry_run), "trust": said})
+    elif outcome:
+        tell(f"Codex's trust in the hooks of this worktree: {outcome}")
     return 0
 
 
-def _confirmed(plan: Plan) -> bool:
-    import sys
-
-    tell(_diff(plan))
-    if not sys.stdin.isatty():
+def _check_flags(names: list[str], *, dry_run: bool, check: bool, trust: bool, yes: bool) -> None:
+    """Refuse what cannot be done together, before anything is."""
+    others = [flag for flag, given in (("--dry-run", dry_run), ("--trust", trust), ("--yes", yes)) if given]
+    if check and others:
+        raise UsageError(f"--check only looks; {' and '.join(others)} was given too", remedy="give one of them")
+    if trust and "codex" not in names:
+        raise UsageError(
+            "--trust is for Codex, which --agent leaves out; Claude Code runs a worktree's hooks without such an entry",
+            remedy="leave out --trust, or name codex",
+        )
+    if trust and not (yes or dry_run or sys.stdin.isatty()):
         raise UsageError("trusting the hooks needs your word", remedy="run it in a terminal, or add --yes")
-    return confirmed("Change your own Codex configuration as shown?")
+
+
+def _trust_plan(office: Office) -> Plan | None:
+    """Return what trusting changes; ``None`` while the hooks that it would speak of are not installed."""
+    try:
+        return office.plan_trust()
+    except NothingThere:
+        return None
+
+
+def _trust(office: Office, *, dry_run: bool, yes: bool) -> tuple[Plan, str]:
+    """Show what trusting changes, do it if the person wants it, and return it with what came of it."""
+    plan = _trust_plan(office) if dry_run else office.plan_trust()
+    if plan is None:
+        note = "what trusting the hooks would change can be told once they are installed"
+        tell(f"note: {note}")
+        return Plan((), (note,)), "would change"
+    if not plan.changes:
+        return plan, "trusted already"
+    tell(_diff(plan).removesuffix("\n"))
+    for note in plan.notes:
+        tell(f"note: {visible(note)}")
+    if dry_run:
+        return plan, "would change"
+    if not (yes or confirmed("Change your own Codex configuration as shown?")):
+        return plan, "left as it was"
+    office.apply(plan)
+    return plan, "trusted"
 
 
 def uninstall(dry_run: bool, directory: str, as_json: bool) -> None:
     """Take out everything that install put in. Messages stay."""
     try:
         office = office_of(directory)
-    except RestanteError as error:
+    except NoWorktree:
         # Taking down what is gone already is done.
-        if error.code != "no_worktree":
-            raise
-        tell("nothing to take out: no worktree here")
+        _answer(Plan((), ("no worktree here, so there is nothing to take out",)), done="", as_json=as_json)
         return
     plan = office.plan_uninstall()
     if not dry_run:
         office.apply(plan)
-    _tell(plan, done="would change" if dry_run else "restored", as_json=as_json, diff=dry_run)
+    _answer(plan, done="would change" if dry_run else "restored", as_json=as_json, diff=dry_run)
 
 
-def _tell(plan: Plan, *, done: str, as_json: bool, diff: bool = False) -> None:
+def _answer(plan: Plan, *, done: str, as_json: bool, diff: bool = False) -> None:
     if as_json:
         from restante.faces.cli.jsonable import print_json
 
-        changes = [{"path": change.path, "what": change.what} for change in plan.changes]
-        print_json({"changes": changes, "notes": list(plan.notes), "diff": _diff(plan) if diff else None})
-        return
+        print_json(_of_plan(plan, diff=diff))
+    else:
+        _print_plan(plan, done=done, diff=diff)
+
+
+def _of_plan(plan: Plan, *, diff: bool) -> dict[str, object]:
+    changes = [{"path": change.path, "what": change.what} for change in plan.changes]
+    return {"changes": changes, "notes": list(plan.notes), "diff": _diff(plan) if diff else None}
+
+
+def _print_plan(plan: Plan, *, done: str, diff: bool) -> None:
     if diff:
         say(_diff(plan), end="")
     for change in plan.changes:
@@ -122,26 +169,19 @@ def threads(directory: str, as_json: bool) -> None:
 
     Asks Codex's App Server, by a client that can send nothing but questions.
     """
-    from datetime import UTC, datetime
-
-    found = [(thread, _pending(thread.directory)) for thread in office_of(directory).threads()]
+    office = office_of(directory, anywhere=True)
+    found = office.threads()
     if as_json:
         from restante.faces.cli.jsonable import of_thread, print_json
 
-        print_json({"threads": [of_thread(thread, pending) for thread, pending in found]})
+        print_json({"threads": [of_thread(thread) for thread in found]})
         return
-    now = datetime.now(UTC)
-    for thread, pending in found:
-        mail = "no worktree" if pending is None else f"{pending} waiting" if pending else "no mail"
+    now = office.clock.now()
+    for thread in found:
+        waiting = f"{thread.pending} waiting" if thread.pending else "no mail"
+        mail = "no worktree" if thread.pending is None else waiting
         loaded = "loaded" if thread.loaded else "not loaded"
         say(f"{thread.id}  {visible(thread.status)}, {loaded}, {age(thread.updated, now)}, {mail}")
         say(f"    {visible(thread.directory)}  {one_line(thread.title, 60)}")
     if not found:
         say("no threads")
-
-
-def _pending(directory: str) -> int | None:
-    try:
-        return office_of(directory).counts().pending
-    except RestanteError:
-        return None

@@ -40,6 +40,7 @@ class Command(NamedTuple):
         details: What else there is to know.
         place: ``module:function`` below ``restante.faces.cli``; imported when the command runs.
         arguments: What it takes, besides ``-C`` and ``--json``.
+        audience: Who uses it; one of ``AUDIENCES``.
     """
 
     name: str
@@ -47,18 +48,21 @@ class Command(NamedTuple):
     details: str
     place: str
     arguments: tuple[Argument, ...] = ()
+    audience: str = "for you"
 
 
+AUDIENCES = ("for you", "for the agent", "set-up")
 PRIORITIES = ("low", "normal", "high")
 SCOPES = ("current_task", "workspace", "thread", "question")
 DECISIONS = ("accepted", "rejected", "deferred", "needs_confirmation")
 ACTIONS = ("applied", "blocked", "pending", "not_applicable")
+SHELLS = ("bash", "zsh", "fish")
 
 COMMON = (
     Argument("directory", "Work in the worktree of this directory.", ("-C",), "DIR", default="."),
     Argument("as_json", "Answer as JSON (docs/reference/json.md).", ("--json",)),
 )
-_FILE = Argument("file", "Take the text from a file.", ("--file",), "FILE")
+_FILE = Argument("file", "Take the text from a file, byte for byte.", ("--file",), "FILE")
 _ONE_REPEAT = (Argument("repeat", "The repeat, or a part of its id that only it has.", metavar="ID", needed=True),)
 _DRY_RUN = Argument("dry_run", "Show the changes as a diff and make none.", ("--dry-run",))
 
@@ -66,8 +70,9 @@ COMMANDS = (
     Command(
         "send",
         "Leave guidance for the agent of this worktree.",
-        "The agent is not interrupted: it gets the text at its next checkpoint. The text is the arguments, standard "
-        "input with -, a file with --file, or your editor when nothing is given.",
+        "The agent is not interrupted: it gets the text at its next checkpoint. The text is the arguments; standard "
+        "input with -, or a file with --file, each taken byte for byte; or, when nothing is given, what you write in "
+        "your editor, without the line feed that editors put at the end.",
         "send:send",
         (
             Argument("words", "The text.", metavar="TEXT|-", many=True, is_text=True),
@@ -83,7 +88,7 @@ COMMANDS = (
             ),
             Argument(
                 "repeat",
-                "Post it again every so often: 30s, 5m, 2h (at least 5s).",
+                "Post it again every so often: 30s, 5m, 2h (at least 5s). Goes with neither --subject nor --expires.",
                 ("--repeat", "--repeat-every"),
                 "DURATION",
             ),
@@ -156,6 +161,12 @@ COMMANDS = (
         "follow:archive",
     ),
     Command(
+        "threads",
+        "List Codex threads and whether mail waits for them (read-only).",
+        "Asks Codex's App Server, by a client that can send nothing but questions.",
+        "setup:threads",
+    ),
+    Command(
         "inbox",
         "Show the messages that wait (for the agent: and mark them seen).",
         "The most urgent come first; with IDs, just those are shown. Run by an agent's session, what is shown is "
@@ -172,6 +183,7 @@ COMMANDS = (
             ),
             Argument("peek", "Mark nothing.", ("--peek",)),
         ),
+        audience="for the agent",
     ),
     Command(
         "ack",
@@ -185,6 +197,7 @@ COMMANDS = (
             Argument("summary", "What you did or why not, in a sentence.", ("-m", "--message"), "TEXT", default=""),
             Argument("notes", "More of it.", ("--notes",), "TEXT", default=""),
         ),
+        audience="for the agent",
     ),
     Command(
         "reply",
@@ -196,6 +209,7 @@ COMMANDS = (
             Argument("words", "The text.", metavar="TEXT|-", many=True, is_text=True),
             _FILE,
         ),
+        audience="for the agent",
     ),
     Command(
         "install",
@@ -206,7 +220,11 @@ COMMANDS = (
         (
             Argument("agents", "Which agent programs, by comma.", ("--agent",), "NAMES", default="codex,claude"),
             _DRY_RUN,
-            Argument("check", "Change nothing; exit code 1 if installing would change something.", ("--check",)),
+            Argument(
+                "check",
+                "Change nothing; exit code 1 if installing would change something. Goes with --agent only.",
+                ("--check",),
+            ),
             Argument(
                 "trust",
                 "Also let Codex trust the hooks, by an entry in your own configuration; asks first.",
@@ -214,25 +232,29 @@ COMMANDS = (
             ),
             Argument("yes", "Do not ask.", ("--yes",)),
         ),
+        audience="set-up",
     ),
-    Command("uninstall", "Take out everything that install put in.", "Messages stay.", "setup:uninstall", (_DRY_RUN,)),
+    Command(
+        "uninstall",
+        "Take out everything that install put in.",
+        "Messages stay.",
+        "setup:uninstall",
+        (_DRY_RUN,),
+        audience="set-up",
+    ),
     Command(
         "doctor",
         "Check the mailbox and what is installed; name the command that mends it.",
         "Ends with exit code 1 if anything is wrong.",
         "setup:doctor",
-    ),
-    Command(
-        "threads",
-        "List Codex threads and whether mail waits for them (read-only).",
-        "Asks Codex's App Server, by a client that can send nothing but questions.",
-        "setup:threads",
+        audience="set-up",
     ),
     Command(
         "completion",
         "Print the completion script for your shell.",
         'For bash: eval "$(restante completion bash)"; likewise for zsh; for fish: restante completion fish | source.',
         "completion:completion",
-        (Argument("shell", "bash, zsh or fish.", metavar="SHELL", needed=True, words=("bash", "zsh", "fish")),),
+        (Argument("shell", "bash, zsh or fish.", metavar="SHELL", needed=True, words=SHELLS),),
+        audience="set-up",
     ),
 )

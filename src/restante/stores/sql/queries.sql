@@ -61,6 +61,10 @@ SELECT {message} FROM messages WHERE mailbox = :box AND client_id = :client_id;
 -- Messages, history included, in order.
 SELECT {message} FROM messages WHERE mailbox = :box AND number > :after ORDER BY number LIMIT :most;
 
+-- name: ids
+-- The ids of all messages, in order.
+SELECT id FROM messages WHERE mailbox = :box ORDER BY number;
+
 -- name: pending
 -- Messages that wait for their addressee's word, in order. What has expired is left out before a writer swept it, too:
 -- judged by :now, and what is old enough also by :latest, a later time that was seen before the clock was set back.

@@ -116,6 +116,11 @@ class SqlMailbox:
                 )
             return ledger.entry(ledger.letter(message_id))
 
+    def ids(self) -> list[str]:
+        """Return the ids of all messages; see ``ports.Mailbox.ids``."""
+        with self._reading() as ledger:
+            return [row[0] for row in ledger.run.all("ids", box=ledger.box)] if ledger else []
+
     def mark(self, message_ids: Sequence[str], mark: Mark, reader: str) -> None:
         """Record that messages were noticed or seen; see ``ports.Mailbox.mark``."""
         check_text(reader, self._limits, what="reader")
@@ -177,7 +182,7 @@ class SqlMailbox:
             if ledger is None:
                 raise NoSuchMessage(f"no message {message_id!r} in {self._address}")
             letter = ledger.letter(message_id)
-            step(ledger.entry(letter).standing.status, Event.WITHDRAW)
+            step(ledger.entry(letter).standing.status, Event.WITHDRAW, message_id=message_id)
             if letter.closed != WITHDRAWN:
                 at = to_ms(ledger.now)
                 ledger.close(letter.message.number, WITHDRAWN, withdrawn_ms=at)
@@ -311,7 +316,7 @@ class SqlMailbox:
     def _acknowledge(self, ledger: Ledger, word: Acknowledgement, reader: str) -> Receipt:
         letter = ledger.letter(word.message_id)
         number = letter.message.number
-        step(ledger.entry(letter).standing.status, Event.ACKNOWLEDGE)
+        step(ledger.entry(letter).standing.status, Event.ACKNOWLEDGE, message_id=word.message_id)
         row = ledger.run.one("newest_receipt", box=ledger.box, number=number)
         newest = next(iter(readable([row], read_receipt)), None) if row else None
         said = (word.decision, word.action, word.summary, word.notes)

@@ -46,7 +46,7 @@ def acknowledge(desk: Desk, words: Sequence[Acknowledgement], reader: str) -> li
         # The message may have been taken back meanwhile.
         letters = [desk.known(word.message_id) for word in words]
         for letter in letters:
-            step(desk.judge(letter, desk.now()).standing.status, Event.ACKNOWLEDGE)
+            step(desk.judge(letter, desk.now()).standing.status, Event.ACKNOWLEDGE, message_id=letter.message.id)
         said = {word.message_id: desk.book.said(word.message_id).receipts for word in words}
         newest = {message_id: receipts[-1] for message_id, receipts in said.items() if receipts}
         new: list[bytes] = []

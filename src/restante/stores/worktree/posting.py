@@ -66,7 +66,7 @@ def withdraw(desk: Desk, message_id: str) -> Standing:
         letter = desk.known(message_id)
         now = desk.now()
         standing = desk.judge(letter, now).standing
-        step(standing.status, Event.WITHDRAW)
+        step(standing.status, Event.WITHDRAW, message_id=message_id)
         if letter.is_withdrawn:
             return standing
         block = desk.book.slots[message_id].block

@@ -101,6 +101,11 @@ class WorktreeMailbox:
         """Return one message with its standing; see ``ports.Mailbox.entry``."""
         return self.desk.judge(self.desk.known(message_id), self.desk.clock.now())
 
+    def ids(self) -> list[str]:
+        """Return the ids of all messages; see ``ports.Mailbox.ids``."""
+        self.desk.look(everything=True)
+        return list(self.desk.shelf.letters() | dict.fromkeys(self.desk.book.slots))
+
     def receipts(self, message_id: str) -> list[Receipt]:
         """Return the receipts of one message, in the order they were given."""
         self.desk.look(everything=True)
@@ -126,6 +131,7 @@ class WorktreeMailbox:
             # Every message was once the newest unseen one, and the mark never falls.
             high_water=book.last,
             oldest_unseen=min((message.created for message in unseen), default=None),
+            archived=sum(last - first + 1 for first, last in book.archived.ranges),
         )
 
     def changes_since(self, cursor: str, limit: int = 1000) -> Changes:

@@ -158,6 +158,7 @@ class Ending(ContractBase):
             again = self.reopen(mailbox, tmp_path, clock)
             assert (again.entries(), again.counts(), again.replies(), again.receipts(messages[6].id)) == before
             assert again.address == mailbox.address
+            assert sorted(again.ids()) == sorted(message.id for message in messages)
 
     def test_archiving_moves_what_is_done_and_loses_nothing(self, tmp_path: Path) -> None:
         """Only what is pending stays; the rest can be asked for by id, answered, and keeps its client id and number."""
@@ -180,6 +181,8 @@ class Ending(ContractBase):
             again = self.reopen(mailbox, tmp_path, clock)
             assert again.entries() == [before[0], before[4]]
             assert [again.entry(message.id) for message in messages] == before
+            assert sorted(again.ids()) == sorted(message.id for message in messages)
+            assert (again.counts().total, again.counts().archived) == (2, 4)
             assert [again.receipts(message.id) for message in messages] == receipts
             assert [again.post(draft).message for draft in drafts] == messages
             again.acknowledge([say(messages[1], None, Action.APPLIED)], "agent")
