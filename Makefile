@@ -2,6 +2,7 @@
 # make test      the fast tests, with linting and types (make lint: only those)
 # make test-all  everything; installs the agent programs that the end-to-end tests drive
 # make bench     the figures    make docs  the generated reference    make lock  the locked sets    make clean
+# make wheel-check   builds the wheel and uses it in an environment of its own
 SHELL := /bin/sh
 .SHELLFLAGS := -eu -c
 .DEFAULT_GOAL := help
@@ -15,10 +16,10 @@ WORKERS ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: help demo dev lint test test-all programs bench docs lock clean
+.PHONY: help demo dev lint test test-all wheel-check programs bench docs lock clean
 
 help:
-	@sed -n 's/^# //p' Makefile | head -4
+	@sed -n 's/^# //p' Makefile | head -5
 
 # Set PYTHON=/path/to/python to choose the interpreter.
 $(BIN)/python:
@@ -54,11 +55,17 @@ lint: dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# How hard hypothesis tries; see tests/conftest.py.
+test: export HYPOTHESIS_PROFILE ?= fast
 test: lint
 	$(PYTEST) -m "not slow and not e2e"
 
+test-all: export HYPOTHESIS_PROFILE ?= ci
 test-all: lint programs
 	$(PYTEST)
+
+wheel-check: dev
+	$(BIN)/python -m pytest tests/architecture/test_wheel.py
 
 # Fails only where RESTANTE_TEST_REQUIRE_PROGRAMS is set; elsewhere the end-to-end tests skip and say why.
 programs: dev
