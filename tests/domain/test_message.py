@@ -28,6 +28,22 @@ def test_nothing_is_verified_unless_it_is_said() -> None:
     assert make_draft().sender == Sender("human", verified=False)
 
 
+@pytest.mark.parametrize(
+    ("sender", "label"),
+    [
+        (Sender(), "human"),
+        (Sender("human", verified=True), "human"),
+        (Sender("reviewer", verified=True), "reviewer"),
+        (Sender("reviewer"), "reviewer (unverified)"),
+        (Sender("Human"), "Human (unverified)"),
+        (Sender("human "), "human  (unverified)"),
+        (Sender(""), " (unverified)"),
+    ],
+)
+def test_a_senders_label_says_what_was_not_proven(sender: Sender, label: str) -> None:
+    assert sender.label == label
+
+
 def test_the_most_urgent_sorts_first() -> None:
     assert sorted(Priority, key=lambda one: one.rank) == [Priority.HIGH, Priority.NORMAL, Priority.LOW]
 

@@ -42,6 +42,11 @@ class Sender(NamedTuple):
     name: str = "human"
     verified: bool = False
 
+    @property
+    def label(self) -> str:
+        """What a reader is told: the name, and that it was not proven where it was not. Not escaped."""
+        return self.name if self.name == "human" or self.verified else f"{self.name} (unverified)"
+
 
 class Draft(NamedTuple):
     """A message before the office gave it an id, a number and a time.

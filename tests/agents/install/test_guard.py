@@ -249,7 +249,7 @@ def test_what_the_interpreter_complains_of_is_heard_only_by_whoever_looks_for_it
 ) -> None:
     put_mail(repo)
     (bin_dir / "python").write_text("#!/bin/sh\necho trouble >&2\nprintf answer\nexit 1\n")
-    done = run(repo, **({} if debug is None else {"RESTANTE_DEBUG": debug}))
+    done = run(repo) if debug is None else run(repo, RESTANTE_DEBUG=debug)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"answer", b"trouble\n" if debug else b"")
 
 
