@@ -138,11 +138,13 @@ def is_trusted(config: Mapping[str, Any], path: str, hook: Placed) -> bool:
     states = hooks.get("state") if isinstance(hooks, dict) else None
     place = f":{_SNAKE[hook.event]}:{hook.group}:{hook.place}"
     digest, real = digest_of(hook.event, hook.entry, hook.settings), os.path.realpath(path)
-    for key, state in states.items() if isinstance(states, dict) else ():
-        if key.endswith(place) and isinstance(state, dict) and state.get("trusted_hash") == digest:
-            if state.get("enabled") is not False and os.path.realpath(key.removesuffix(place)) == real:
-                return True
-    return False
+    return any(
+        state.get("trusted_hash") == digest
+        and state.get("enabled") is not False
+        and os.path.realpath(key.removesuffix(place)) == real
+        for key, state in (states.items() if isinstance(states, dict) else ())
+        if key.endswith(place) and isinstance(state, dict)
+    )
 
 
 def project_level(config: Mapping[str, Any], root: str) -> str | None:
