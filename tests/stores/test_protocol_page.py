@@ -6,6 +6,8 @@ import json
 import os
 import re
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,9 @@ from restante.domain.mailbox import Mark
 from restante.domain.message import Priority, Scope
 from restante.domain.receipt import Action, Decision
 from restante.stores.worktree.grammar import Kind, scan
+from restante.stores.worktree.layout import Layout
 from restante.stores.worktree.locate import find_worktree
+from restante.stores.worktree.record import note_cut
 from restante.stores.worktree.store import WorktreeMailbox
 
 if TYPE_CHECKING:
@@ -85,16 +89,76 @@ def test_the_words_of_the_page_are_the_words_of_the_code() -> None:
         assert f"*{status.value}*" in PAGE
 
 
-def test_the_files_of_the_page_are_the_files_of_the_code(mailbox: WorktreeMailbox, tmp_path: Path) -> None:
+def test_a_mark_is_a_line_of_the_form_of_the_page(mailbox: WorktreeMailbox, tmp_path: Path) -> None:
     message = leave(tmp_path, "First.")
     mailbox.mark([message], Mark.SEEN, "codex")
-    box = tmp_path / ".codex-mailbox"
-    line = (box / ".restante" / "marks").read_text()
+    line = (tmp_path / ".codex-mailbox" / ".restante" / "marks").read_text()
     assert re.fullmatch(rf"\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{{3}}Z seen {message} codex\n", line)
-    assert stat.S_IMODE(os.stat(box).st_mode) == 0o700
-    named = {path.name for path in (*box.iterdir(), *(box / ".restante").iterdir())} - {".restante", ".gitignore"}
-    for name in named:
-        assert f"`{name}`" in PAGE or (name.endswith((".flock", ".write")) and "<file>.flock" in PAGE), name
+
+
+def listed(heading: str, directory: str = "") -> set[str]:
+    """The names in the first column of the table below a heading."""
+    table = PAGE.split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
+    rows = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+    return {directory + name.rstrip("/") for row in rows for name in re.findall(r"`([^`]+)`", row)}
+
+
+def general(path: str) -> str:
+    """A real path as the page would write it."""
+    path = re.sub(r"INBOX-\d{4}-\d\d-\d\d", "INBOX-YYYY-MM-DD", path)
+    path = re.sub(r"^(\.restante/)(?:sessions/)?[^/]+(\.flock|\.write|\.spare)$", r"\1<file>\2", path)
+    return re.sub(r"^(\.restante/sessions/)[^/]+\.json$", r"\1<name>.json", path)
+
+
+def use(root: Path) -> None:
+    """Do everything with a mailbox that leaves a file."""
+    payload = json.dumps({"session_id": "one", "cwd": str(root)})
+
+    def run(entry: str, *words: str, **environment: str) -> str:
+        command = [sys.executable, "-I", "-c", f"from restante.{entry} import main; main()", *words]
+        given = {"PATH": "/usr/bin:/bin", "HOME": str(root / "home"), **environment}
+        done = subprocess.run(command, cwd=root, env=given, input=payload, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    def restante(*words: str, **environment: str) -> str:
+        return run("__main__", *words, **environment)
+
+    def checkpoint() -> None:
+        run("faces.hook", "codex", "PostToolUse", RESTANTE_WORKTREE=str(root))
+
+    restante("install")
+    long = "A long text. " * 1000
+    first, second = (json.loads(restante("send", "--json", text + long))["message"]["id"] for text in ("1. ", "2. "))
+    restante("send", "--repeat", "30m", "Third.")
+    restante("repeats", "run", RESTANTE_NOW="2030-01-01T00:00:00Z")
+    checkpoint()
+    restante("inbox", CODEX_THREAD_ID="one")
+    restante("reply", first, "A question.")
+    restante("withdraw", second)
+    rest = {one["id"] for one in json.loads(restante("status", "--json"))["messages"]} - {second}
+    restante("ack", *rest, "--decision", "accepted", "-m", "yes")
+    restante("archive")
+    inbox = root / ".codex-mailbox" / "INBOX.md"
+    os.utime(inbox, (inbox.stat().st_mtime - 60,) * 2)
+    checkpoint()
+    # What only a killed writer makes necessary.
+    note_cut(Layout(find_worktree(str(root))), first)
+
+
+def test_the_files_of_the_page_are_those_of_a_mailbox_that_was_used(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "home").mkdir()
+    use(tmp_path)
+    box = tmp_path / ".codex-mailbox"
+    found: set[str] = set()
+    for at, directories, names in os.walk(box):
+        own = [name for name in directories if name.endswith(".spare")]
+        assert all(stat.S_IMODE(os.stat(os.path.join(at, name)).st_mode) == 0o500 for name in own)
+        found |= {general(os.path.relpath(os.path.join(at, name), box)) for name in (*names, *own)}
+        assert stat.S_IMODE(os.stat(at).st_mode) in {0o700, 0o500}
+        assert all(stat.S_IMODE(os.stat(os.path.join(at, name)).st_mode) == 0o600 for name in names)
+    page = (listed("Where") | listed("What Restante keeps beside the files", ".restante/")) - {".restante"}
+    assert found == page
 
 
 def test_the_example_of_repeats_is_json_of_the_format() -> None:
