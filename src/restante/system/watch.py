@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    _Signature = tuple[tuple[str, int, int, int], ...]
+
 _POLL_SECONDS = 1.0
 _KERNEL_SLICE_MS = 250
 
@@ -32,6 +34,8 @@ class DirectoryWatcher:
             timeout: End after so many seconds; ``None`` to go on until stopped.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
+        # Before the first look of whoever asked: what changes while they look must not be missed.
+        before = self._signature()
         yield
         kernel = None if self._poll else _kernel_watch()
         while kernel and not os.path.isdir(self._directory):
@@ -39,7 +43,7 @@ class DirectoryWatcher:
                 return
             if os.path.isdir(self._directory):
                 yield
-        yield from (self._from_kernel(deadline) if kernel else self._by_looking(deadline))
+        yield from (self._from_kernel(deadline) if kernel else self._by_looking(deadline, before))
 
     def _from_kernel(self, deadline: float | None) -> Iterator[None]:
         from watchfiles import watch
@@ -62,8 +66,7 @@ class DirectoryWatcher:
                 yield
                 return
 
-    def _by_looking(self, deadline: float | None) -> Iterator[None]:
-        before = self._signature()
+    def _by_looking(self, deadline: float | None, before: _Signature) -> Iterator[None]:
         while _wait(deadline):
             now = self._signature()
             if now != before:
@@ -71,14 +74,14 @@ class DirectoryWatcher:
                 yield
         yield
 
-    def _signature(self) -> tuple[tuple[str, int, int], ...]:
-        found: list[tuple[str, int, int]] = []
+    def _signature(self) -> _Signature:
+        found: list[tuple[str, int, int, int]] = []
         for place in (self._directory, os.path.join(self._directory, ".restante")):
             try:
                 with os.scandir(place) as entries:
                     for entry in entries:
                         stat = entry.stat(follow_symlinks=False)
-                        found.append((entry.path, stat.st_mtime_ns, stat.st_size))
+                        found.append((entry.path, stat.st_ino, stat.st_mtime_ns, stat.st_size))
             except OSError:
                 continue
         return tuple(sorted(found))

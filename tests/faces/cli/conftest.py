@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +16,8 @@ from restante.faces.cli.exits import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
+
+FAKE_SERVER = Path(__file__).parents[2] / "agents" / "fake_app_server.py"
 
 
 @dataclass(frozen=True)
@@ -75,3 +78,29 @@ def sent(restante: Callable[..., Answer]) -> Callable[..., str]:
 def as_agent(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Make the caller a Codex session from now on."""
     return lambda: monkeypatch.setenv("CODEX_THREAD_ID", "thread-1")
+
+
+@pytest.fixture
+def fake_codex(worktree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Let a script play the Codex program, with a thread in each of the directories (in the worktree by default)."""
+
+    def make(*directories: str) -> None:
+        threads = [
+            {
+                "id": f"thread-{number}",
+                "preview": f"task {number}\x1b[31m",
+                "name": None,
+                "cwd": directory,
+                "updatedAt": 1_700_000_000 - number,
+                "status": {"type": "idle"},
+            }
+            for number, directory in enumerate(directories or (str(worktree),))
+        ]
+        answers = {"thread/list": [{"result": {"data": threads, "nextCursor": None}}]}
+        script, program = tmp_path / "script.json", tmp_path / "codex"
+        script.write_text(json.dumps({"log": str(tmp_path / "codex.log"), "answers": answers}))
+        program.write_text(f"#!/bin/sh\nexec '{sys.executable}' -I -S '{FAKE_SERVER}' '{script}' \"$@\"\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("RESTANTE_CODEX", str(program))
+
+    return make

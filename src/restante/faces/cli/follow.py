@@ -60,7 +60,9 @@ def watch(since: str | None, timeout: str | None, directory: str, as_json: bool)
             for change in batch.changes:
                 came = True
                 if as_json:
-                    print_json({**of_change(change), "cursor": batch.cursor})
+                    # Whoever stops reading within a batch and goes on with the last cursor read must miss nothing.
+                    reached = batch.cursor if change is batch.changes[-1] else cursor
+                    print_json({**of_change(change), "cursor": reached})
                 else:
                     say(change_line(change))
             cursor = batch.cursor

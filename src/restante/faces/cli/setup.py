@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     from restante.office import Office
 
 
-TRUST_OUTCOMES = ("trusted", "trusted already", "left as it was", "would change")
+# What may come of --trust: the word for programs, and what a person reads.
+TRUST_OUTCOMES = {
+    "trusted": "it trusts them now",
+    "already_trusted": "it trusted them already; nothing was changed",
+    "left": "left as it was",
+    "would_change": "would change as shown",
+}
 
 
 def install(agents: str, dry_run: bool, check: bool, trust: bool, yes: bool, directory: str, as_json: bool) -> int:
@@ -28,15 +34,14 @@ def install(agents: str, dry_run: bool, check: bool, trust: bool, yes: bool, dir
     _check_flags(names, dry_run=dry_run, check=check, trust=trust, yes=yes)
     office = office_of(directory)
     plan = office.plan_install(names)
-    if check:
-        _answer(plan, done="is missing or out of date", as_json=as_json)
-        return 1 if plan.changes else 0
     if trust:
+        # What keeps it from being worked out must be known before anything is written.
         _trust_plan(office)
-    if not dry_run:
+    if not (dry_run or check):
         office.apply(plan)
     if not as_json:
-        _print_plan(plan, done="would change" if dry_run else "written", diff=dry_run)
+        done = "is missing or out of date" if check else "would change" if dry_run else "written"
+        _print_plan(plan, done=done, diff=dry_run)
     trusting, outcome = _trust(office, dry_run=dry_run, yes=yes) if trust else (None, "")
     if as_json:
         from restante.faces.cli.jsonable import print_json
@@ -44,8 +49,8 @@ def install(agents: str, dry_run: bool, check: bool, trust: bool, yes: bool, dir
         said = {**_of_plan(trusting, diff=True), "outcome": outcome} if trusting else None
         print_json({**_of_plan(plan, diff=dry_run), "trust": said})
     elif outcome:
-        tell(f"Codex's trust in the hooks of this worktree: {outcome}")
-    return 0
+        tell(f"Codex and the hooks of this worktree: {TRUST_OUTCOMES[outcome]}")
+    return 1 if check and plan.changes else 0
 
 
 def _check_flags(names: list[str], *, dry_run: bool, check: bool, trust: bool, yes: bool) -> None:
@@ -76,16 +81,16 @@ def _trust(office: Office, *, dry_run: bool, yes: bool) -> tuple[Plan, str]:
     if plan is None:
         note = "what trusting the hooks would change can be told once they are installed"
         tell(f"note: {note}")
-        return Plan((), (note,)), "would change"
+        return Plan((), (note,)), "would_change"
     if not plan.changes:
-        return plan, "trusted already"
+        return plan, "already_trusted"
     tell(_diff(plan).removesuffix("\n"))
     for note in plan.notes:
         tell(f"note: {visible(note)}")
     if dry_run:
-        return plan, "would change"
+        return plan, "would_change"
     if not (yes or confirmed("Change your own Codex configuration as shown?")):
-        return plan, "left as it was"
+        return plan, "left"
     office.apply(plan)
     return plan, "trusted"
 
