@@ -22,7 +22,7 @@ from restante.domain.receipt import Action, Decision
 from restante.stores.worktree.grammar import Kind, scan
 from restante.stores.worktree.layout import Layout
 from restante.stores.worktree.locate import find_worktree
-from restante.stores.worktree.record import note_cut
+from restante.stores.worktree.record import WriteRecord, note_cut, write_record
 from restante.stores.worktree.store import WorktreeMailbox
 
 if TYPE_CHECKING:
@@ -159,6 +159,21 @@ def test_the_files_of_the_page_are_those_of_a_mailbox_that_was_used(tmp_path: Pa
         assert all(stat.S_IMODE(os.stat(os.path.join(at, name)).st_mode) == 0o600 for name in names)
     page = (listed("Where") | listed("What Restante keeps beside the files", ".restante/")) - {".restante"}
     assert found == page
+
+
+def test_a_whole_append_that_nobody_was_told_of_comes_to_light(mailbox: WorktreeMailbox, tmp_path: Path) -> None:
+    first = leave(tmp_path, "First.")
+    mailbox.layout.make()
+    inbox = tmp_path / ".codex-mailbox" / "INBOX.md"
+    before = inbox.stat()
+    second = leave(tmp_path, "Second.")
+    data = inbox.read_bytes()[before.st_size :]
+    os.close(write_record(mailbox.layout, "INBOX.md", WriteRecord(1, 1, before.st_ino, before.st_size, data)))
+    assert [entry.message.id for entry in mailbox.entries()] == [first]
+    record = inbox.parent / ".restante" / "INBOX.md.write"
+    os.utime(record, (record.stat().st_mtime - 11,) * 2)
+    assert [entry.message.id for entry in mailbox.entries()] == [first, second]
+    assert mailbox.faults() == []
 
 
 def test_the_example_of_repeats_is_json_of_the_format() -> None:
