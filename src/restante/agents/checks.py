@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 _INSTALL = "restante install"
 _TRUST = "restante install --trust"
+# What no command of ours mends.
+_BY_HAND = "by hand: "
+_AGAIN = f"{_BY_HAND}install Restante again"
 
 
 def look(ground: Ground) -> list[Check]:
@@ -69,7 +72,7 @@ def _program(ground: Ground, agent: str) -> Check:
         return Check(name, None, "not found on PATH")
     answer = _run([path, "--version"], ground.env, ground.timeout)
     if answer is None or answer.returncode != 0:
-        return Check(name, False, f"{path} does not answer --version", f"reinstall {agent}")
+        return Check(name, False, f"{path} does not answer --version", f"{_BY_HAND}install {agent} again")
     version = answer.stdout.decode(errors="replace").strip().partition("\n")[0]
     return Check(name, True, f"{version} ({path})")
 
@@ -110,18 +113,28 @@ def _switch(ground: Ground, agent: str) -> Check:
     else:
         path = claude.switched_off_by(ground.root, ground.env, ground.etc)
     if path:
-        return Check(f"{agent}: switch", False, f"{path} keeps {agent} from running them", f"allow hooks in {path}")
+        return Check(
+            f"{agent}: switch", False, f"{path} keeps {agent} from running them", f"{_BY_HAND}allow hooks in {path}"
+        )
     return Check(f"{agent}: switch", True, "hooks are not switched off")
 
 
 def _trust(ground: Ground) -> Iterator[Check]:
-    """Apply the published recipe to the person's configuration, for the name the worktree was opened by."""
+    """Apply the published recipe to the person's configuration, for the name the worktree was opened by.
+
+    Where there is no Codex, nothing is amiss: nobody could have trusted anything yet.
+    """
+    amiss = None if _find(ground, codex.NAME) is None else False
     config = codex.own_config(ground.env)
     level = codex.project_level(config, ground.root)
     if level == "trusted":
         yield Check("codex: project", True, "trusted")
+    elif level is None:
+        yield Check("codex: project", amiss, "not trusted, so none of its hooks runs", _TRUST)
     else:
-        yield Check("codex: project", False, f"{level or 'not trusted'}, so none of its hooks runs", _TRUST)
+        path = os.path.join(codex.home_of(ground.env), "config.toml")
+        remedy = f'{_BY_HAND}say trust_level = "trusted" for this project in {path}'
+        yield Check("codex: project", amiss, f"{level}, so none of its hooks runs", remedy)
     hooks = config.get("hooks")
     states = hooks.get("state") if isinstance(hooks, dict) else None
     top = os.path.join(ground.places.hooks_root, "")
@@ -132,11 +145,11 @@ def _trust(ground: Ground) -> Iterator[Check]:
         state = state if isinstance(state, dict) else {}
         name, digest = f"codex: trust {key.event}", state.get("trusted_hash")
         if digest is None:
-            yield Check(name, False, "untrusted: Codex skips it in silence", _TRUST)
+            yield Check(name, amiss, "untrusted: Codex skips it in silence", _TRUST)
         elif digest != key.digest:
-            yield Check(name, False, "modified since it was trusted: Codex skips it in silence", _TRUST)
+            yield Check(name, amiss, "modified since it was trusted: Codex skips it in silence", _TRUST)
         elif state.get("enabled") is False:
-            yield Check(name, False, "switched off by hand", "switch it on in Codex with /hooks")
+            yield Check(name, amiss, "switched off by hand", f"{_BY_HAND}switch it on in Codex with /hooks")
         else:
             yield Check(name, True, "trusted")
 
@@ -147,11 +160,11 @@ def _guard(ground: Ground, installed: list[str]) -> Iterator[Check]:
     script = os.path.join(ground.bin_dir, "restante-hook")
     if not os.access(script, os.R_OK) or not os.access(python, os.X_OK):
         missing = script if not os.access(script, os.R_OK) else python
-        yield Check("guard", False, f"{missing} is missing, so checkpoints show nothing", "reinstall Restante")
+        yield Check("guard", False, f"{missing} is missing, so checkpoints show nothing", _AGAIN)
         return
     answer = _run([python, "-I", "-c", "import restante.ports"], ground.env, ground.timeout)
     if answer is None or answer.returncode != 0:
-        yield Check("guard", False, f"{python} cannot start Restante", "reinstall Restante")
+        yield Check("guard", False, f"{python} cannot start Restante", _AGAIN)
         return
     for agent in installed:
         there = _our_entries(ground, agent)
@@ -161,7 +174,7 @@ def _guard(ground: Ground, installed: list[str]) -> Iterator[Check]:
         answer = _run_in_empty_worktree(entry["command"], ground)
         if answer is None or answer.returncode != 0 or answer.stdout or answer.stderr:
             said = "did not end" if answer is None else f"ended with {answer.returncode}, said {answer.stderr[:200]!r}"
-            yield Check("guard", False, f"the hook of {agent} {said}", "reinstall Restante")
+            yield Check("guard", False, f"the hook of {agent} {said}", _AGAIN)
         else:
             yield Check("guard", True, f"the hook of {agent} ran, silent without mail")
 

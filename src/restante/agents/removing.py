@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from restante.agents.ground import MAILBOX
 from restante.agents.guidance import IGNORE_ALL, is_our_readme
 from restante.agents.json_edit import take_out_hooks
 from restante.agents.managed_block import GUIDANCE, IGNORES, take_out_block
+from restante.domain.errors import RestanteError
 from restante.domain.setup import FileChange, Plan
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ def plan_removal(ground: Ground) -> Plan:
         notes.append(f"{shared} stays as it is: Codex reads it for {', '.join(users)} too")
     else:
         changes.append(codex_change)
+        notes += _trust_left(ground)
     changes += [_guidance(ground, name) for name in ("AGENTS.md", "CLAUDE.md")]
     changes += _mailbox(ground, notes)
     if ground.places.common is not None and not users:
@@ -42,6 +45,24 @@ def plan_removal(ground: Ground) -> Plan:
         after = None if data is None else take_out_block(data, IGNORES, ground.exclude)
         changes.append(FileChange(ground.exclude, data, after, "ignore rules taken out"))
     return Plan(tuple(change for change in changes if change.before != change.after), tuple(notes))
+
+
+def _trust_left(ground: Ground) -> list[str]:
+    """Say which entries that trust our hooks stay in the person's own configuration, which is not ours to tidy."""
+    try:
+        path = os.path.join(codex.home_of(ground.env), "config.toml")
+        keys = [key.key for key in ground.trust_keys()]
+    except RestanteError:
+        return []
+    hooks = codex.own_config(ground.env).get("hooks")
+    states = hooks.get("state") if isinstance(hooks, dict) else None
+    left = [key for key in keys if isinstance(states, dict) and key in states]
+    if not left:
+        return []
+    return [
+        f"{path} keeps {len(left)} entries that trust our hooks, each [hooks.state.{json.dumps(left[0])}] or alike; "
+        "they let nothing run any more, and you may delete them"
+    ]
 
 
 def _hooks(ground: Ground, path: str) -> FileChange:

@@ -19,6 +19,16 @@ def line(installer: FileInstaller, name: str) -> Check:
     return next((one for one in found if one.ok is False), found[0])
 
 
+def add_program(installer: FileInstaller, tmp_path: Path, answer: str = "echo codex-cli 9.9.9") -> Path:
+    """Put a Codex on PATH that does nothing but tell its version."""
+    program = tmp_path / "bin" / "codex"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{answer}\n")
+    program.chmod(0o755)
+    installer._ground.env["PATH"] = f"{tmp_path}/bin:/usr/bin:/bin"
+    return program
+
+
 @pytest.fixture
 def installed(installer: FileInstaller, bin_dir: Path) -> FileInstaller:
     # Says nothing, like the interpreter when a module is imported.
@@ -39,18 +49,52 @@ def test_every_failing_line_says_what_mends_it(installer: FileInstaller) -> None
     assert all(one.remedy.startswith("restante install") for one in failing)
 
 
-def test_a_program_is_found_with_its_version(installed: FileInstaller, env: dict[str, str], tmp_path: Path) -> None:
+def test_a_program_is_found_with_its_version(installed: FileInstaller, tmp_path: Path) -> None:
     assert line(installed, "codex: program").ok is None
-    (tmp_path / "bin").mkdir()
-    program = tmp_path / "bin" / "codex"
-    program.write_text("#!/bin/sh\necho codex-cli 9.9.9\n")
-    program.chmod(0o755)
+    program = add_program(installed, tmp_path)
     ground = installed._ground
-    ground.env["PATH"] = f"{tmp_path}/bin:/usr/bin:/bin"
     assert line(installed, "codex: program").detail == f"codex-cli 9.9.9 ({program})"
     program.write_text("#!/bin/sh\nexec sleep 60\n")
     ground.timeout = 0.2
     assert line(installed, "codex: program").ok is False
+
+
+def test_without_codex_what_it_would_not_trust_is_a_question_and_with_it_a_failure(
+    installer: FileInstaller, tmp_path: Path, env: dict[str, str]
+) -> None:
+    installer.apply(installer.plan_install(["codex"]))
+
+    def answers() -> set[bool | None]:
+        lines = [one for one in installer.checks() if one.name.startswith(("codex: trust", "codex: project"))]
+        assert len(lines) == 6
+        assert all(one.remedy == "restante install --trust" for one in lines)
+        return {one.ok for one in lines}
+
+    assert answers() == {None}
+    add_program(installer, tmp_path)
+    assert answers() == {False}
+
+
+def test_a_remedy_is_a_command_of_ours_or_says_that_it_is_none(installed: FileInstaller, tmp_path: Path) -> None:
+    ground, config = installed._ground, Path(installed._ground.env["HOME"]) / ".codex" / "config.toml"
+    add_program(installed, tmp_path, "exit 1")
+    trusted = config.read_text()
+    config.write_text(
+        trusted.replace('trust_level = "trusted"', 'trust_level = "untrusted"')
+        .replace('stop:0:0"]\n', 'stop:0:0"]\nenabled = false\n')
+        .replace("sha256:", "sha256:0", 1)
+        + "\n[features]\nhooks = false\n"
+    )
+    Path(ground.bin_dir, "restante-hook").unlink()
+    Path(ground.root, "AGENTS.md").unlink()
+    Path(ground.root, ".claude", "settings.json").write_text('{"disableAllHooks": true}')
+    failing = [one for one in installed.checks() if one.ok is False]
+    by_hand = {one.name for one in failing if one.remedy.startswith("by hand: ")}
+    switches = {"codex: switch", "claude: switch"}
+    assert by_hand == {"guard", "codex: program", "codex: project", "codex: trust Stop", *switches}
+    rest = [one for one in failing if one.name not in by_hand]
+    assert {one.name for one in rest} == {"guidance: AGENTS.md", "codex: trust SessionStart"}
+    assert all(one.remedy.startswith("restante ") for one in rest)
 
 
 def test_a_program_that_was_not_asked_for_is_no_failure(installer: FileInstaller) -> None:

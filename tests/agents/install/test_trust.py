@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.agents.install.conftest import git
 
 from restante.agents.codex import digest_of
 from restante.agents.installer import FileInstaller
@@ -89,6 +90,34 @@ def test_an_older_trust_is_brought_up_to_date_in_place(installer: FileInstaller,
     assert states(installer)["Stop"] == "trusted"
 
 
+def test_uninstalling_names_the_file_in_which_trust_in_our_hooks_stays_and_leaves_it_alone(
+    installer: FileInstaller, repo: Path, config: Path
+) -> None:
+    install(installer)
+    config.write_text('model = "x"\n')
+    assert not any("config.toml" in note for note in installer.plan_uninstall().notes)
+    trust(installer)
+    before = config.read_bytes()
+    plan = installer.plan_uninstall()
+    (note,) = [note for note in plan.notes if str(config) in note]
+    assert "5 entries" in note
+    assert f'[hooks.state."{repo}/.codex/hooks.json:session_start:0:0"]' in note
+    installer.apply(plan)
+    assert config.read_bytes() == before
+    assert installer.plan_uninstall().changes == ()
+
+
+def test_no_entry_is_named_while_another_worktree_still_needs_it(
+    installer: FileInstaller, repo: Path, bin_dir: Path, env: dict[str, str], tmp_path: Path
+) -> None:
+    git(repo, "worktree", "add", "-q", str(tmp_path / "linked"))
+    linked = FileInstaller(str(tmp_path / "linked"), str(bin_dir), env)
+    for one in (installer, linked):
+        install(one)
+    trust(installer)
+    assert not any("config.toml" in note for note in installer.plan_uninstall().notes)
+
+
 def test_a_persons_no_to_the_project_stays(installer: FileInstaller, repo: Path, config: Path) -> None:
     config.write_text(f'[projects."{repo}"]\ntrust_level = "untrusted"\n')
     install(installer)
@@ -97,7 +126,9 @@ def test_a_persons_no_to_the_project_stays(installer: FileInstaller, repo: Path,
     installer.apply(plan)
     assert tomllib.loads(config.read_text())["projects"][str(repo)] == {"trust_level": "untrusted"}
     project = next(line for line in installer.checks() if line.name == "codex: project")
-    assert project.ok is False
+    assert project.ok is not True
+    assert project.remedy.startswith("by hand: ")
+    assert str(config) in project.remedy
 
 
 def test_a_hook_switched_off_by_hand_is_told_from_an_untrusted_one(

@@ -56,7 +56,9 @@ class Worktree:
     def doctor_says(self) -> dict[str, str]:
         """The same, in Codex's way: hooks that it would not run for another reason are not listed."""
         lines = self.installer.checks()
-        if any(line.ok is False for line in lines if line.name in ("codex: project", "codex: switch", "codex: hooks")):
+        if any(
+            line.ok is not True for line in lines if line.name in ("codex: project", "codex: switch", "codex: hooks")
+        ):
             return {}
         return {
             line.name.removeprefix("codex: trust "): line.detail.partition(" ")[0].rstrip(":")

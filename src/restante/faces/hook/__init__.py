@@ -36,7 +36,7 @@ def main() -> None:
         if output:
             out.write(output)
             out.flush()
-    except Exception:
+    except Exception:  # noqa: BLE001 - whatever it is, the turn goes on
         if os.environ.get("RESTANTE_DEBUG"):
             import traceback
 
