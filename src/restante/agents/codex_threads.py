@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     # Within the class, `list` is its method.
     Hooks = list["HookState"]
-    Words = list[str]
     Objects = list[dict[str, object]]
 
 # Unless all are named, the server leaves out what no person started; "subAgent" stands for all of its kinds.
@@ -113,16 +112,6 @@ class CodexThreads:
             for hook in _items(entry, "hooks")
             if isinstance(hook, dict)
         ]
-
-    def hook_faults(self, directory: str) -> Words:
-        """Return what Codex complains about in the hook files of a directory; raises as ``list``."""
-        faults: Words = []
-        for entry in self._hook_entries(directory):
-            faults += [one for one in _items(entry, "warnings") if isinstance(one, str)]
-            for one in _items(entry, "errors"):
-                if isinstance(one, dict):
-                    faults.append(": ".join(filter(None, (_text(one, "path"), _text(one, "message")))))
-        return faults
 
     def close(self) -> None:
         """End the shared server, if there is one."""
