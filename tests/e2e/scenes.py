@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.e2e.agents import Finished, start
@@ -13,10 +16,11 @@ from tests.e2e.model_server import DIALECTS, ModelServer, Request, Step, run
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Future
-    from pathlib import Path
 
     from tests.e2e.agents import Agent
+    from tests.e2e.worktree import Worktree
 
+_ORIGINAL = "codexpigeon_mailbox_hook.py"
 _MESSAGE_ID = re.compile(r"\bmsg_[0-9]{8}T[0-9]{6}_[0-9a-z]{26}\b")
 
 
@@ -49,3 +53,19 @@ def acknowledge(request: Request) -> Step:
     ids = " ".join(messages_in(request))
     assert ids, "no message was shown to the model"
     return run(f"restante ack {ids} --decision accepted --action applied -m 'Done as asked'")
+
+
+def install_original(worktree: Worktree, hooks_file: str) -> None:
+    """Put the stand-in where the original program puts its hook, and its entries before any others."""
+    script = worktree.root / ".codex" / "hooks" / _ORIGINAL
+    script.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(Path(__file__).with_name("original_hook.py"), script)
+    command = f'python3 "$(git rev-parse --show-toplevel 2>/dev/null || pwd)/.codex/hooks/{_ORIGINAL}"'
+    file = worktree.root / hooks_file
+    file.parent.mkdir(exist_ok=True)
+    settings = json.loads(file.read_text()) if file.exists() else {}
+    for event, matcher in (("SessionStart", None), ("PostToolUse", "Bash|apply_patch|mcp__.*"), ("Stop", None)):
+        entry = {"type": "command", "command": command, "timeout": 10, "statusMessage": "Checking CodexPigeon mailbox"}
+        group = {"hooks": [entry]} if matcher is None else {"matcher": matcher, "hooks": [entry]}
+        settings.setdefault("hooks", {}).setdefault(event, []).insert(0, group)
+    file.write_text(json.dumps(settings, indent=2))

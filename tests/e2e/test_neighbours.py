@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.e2e.agents import AGENTS, nested
 from tests.e2e.model_server import Request, Step, run, say
-from tests.e2e.scenes import acknowledge, messages_in, model_of, running, work
+from tests.e2e.scenes import acknowledge, install_original, messages_in, model_of, running, work
 from tests.e2e.worktree import Gate, Worktree, git
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.e2e.agents import Claude, Codex
 
 pytestmark = pytest.mark.e2e
-
-ORIGINAL = "codexpigeon_mailbox_hook.py"
 
 
 def test_two_worktrees_of_one_repository_never_see_each_others_mail(
@@ -106,19 +103,3 @@ def test_the_original_programs_hook_for_one_agent_program_leaves_the_others_end_
         work(agent, server, worktree.root)
     assert len(server.requests) == 3
     assert worktree.status(sent[0])["status"] == "applied"
-
-
-def install_original(worktree: Worktree, hooks_file: str) -> None:
-    """Put the stand-in where the original program puts its hook, and its entries before any others."""
-    script = worktree.root / ".codex" / "hooks" / ORIGINAL
-    script.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(Path(__file__).with_name("original_hook.py"), script)
-    command = f'python3 "$(git rev-parse --show-toplevel 2>/dev/null || pwd)/.codex/hooks/{ORIGINAL}"'
-    file = worktree.root / hooks_file
-    file.parent.mkdir(exist_ok=True)
-    settings = json.loads(file.read_text()) if file.exists() else {}
-    for event, matcher in (("SessionStart", None), ("PostToolUse", "Bash|apply_patch|mcp__.*"), ("Stop", None)):
-        entry = {"type": "command", "command": command, "timeout": 10, "statusMessage": "Checking CodexPigeon mailbox"}
-        group = {"hooks": [entry]} if matcher is None else {"matcher": matcher, "hooks": [entry]}
-        settings.setdefault("hooks", {}).setdefault(event, []).insert(0, group)
-    file.write_text(json.dumps(settings, indent=2))
