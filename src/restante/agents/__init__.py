@@ -1,1 +1,10 @@
-"""Floor 3: what is particular to each agent program."""
+"""Floor 3: what is particular to each agent program.
+
+Each line stands on those above it::
+
+    programs  claude, codex (where hooks go, what they trust, what switches hooks off), hookline, calling (what is run)
+    texts     json_scan, json_layout, json_edit; toml_edit; managed_block (text of others, kept byte for byte)
+    files     files (all changes or none), regular, gitplaces, guidance (what is told), original, holding
+    setting   ground (a worktree as the programs see it), installer, removing, trust; checks (for the doctor)
+    asking    app_server_pipe (the allowlist), app_server, codex_threads
+"""
