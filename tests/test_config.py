@@ -52,6 +52,27 @@ def test_a_file_that_is_not_toml_is_named(tmp_path: Path) -> None:
     assert environment["RESTANTE_CONFIG"] in str(caught.value)
 
 
+def test_each_fault_names_the_place_it_stands_in(tmp_path: Path) -> None:
+    environment = _file(tmp_path, "[checkpoint]\nmax_bytes = 3\n") | {"RESTANTE_INBOX_WAIT": "soon"}
+    with pytest.raises(BadConfig) as caught:
+        load_settings(environment)
+    in_file, in_environment = caught.value.problems
+    assert in_file.startswith(f"{environment['RESTANTE_CONFIG']}: checkpoint.max_bytes = 3")
+    assert in_environment.startswith("RESTANTE_INBOX_WAIT='soon'")
+    assert environment["RESTANTE_CONFIG"] not in in_environment
+    with pytest.raises(BadConfig) as caught:
+        load_settings({"HOME": str(tmp_path), "RESTANTE_INBOX_WAIT": "soon"})
+    assert str(tmp_path) not in str(caught.value)
+
+
+def test_a_file_that_was_named_must_be_there_and_one_that_was_not_need_not(tmp_path: Path) -> None:
+    for path in (tmp_path / "nowhere.toml", tmp_path):
+        with pytest.raises(BadConfig, match=f"RESTANTE_CONFIG='{path}' cannot be read"):
+            load_settings({"RESTANTE_CONFIG": str(path)})
+    assert load_settings({"HOME": str(tmp_path)}) == Settings()
+    assert load_settings({"RESTANTE_CONFIG": "", "HOME": str(tmp_path)}) == Settings()
+
+
 @pytest.mark.parametrize(
     ("environment", "path"),
     [

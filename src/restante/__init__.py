@@ -80,14 +80,17 @@ _PLACES = {
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> object:
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+# Not for type checkers, who would take any name for one of ours.
+if not TYPE_CHECKING:
 
-    value = getattr(import_module(_PLACES[name]), name)
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        if name not in _PLACES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        value = getattr(import_module(_PLACES[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from restante.domain.errors import NoSuchMessage, UsageError
+from restante.domain.errors import NoSuchMessage, NothingThere, UsageError
 from restante.domain.ids import KINDS, compose, is_well_formed, resolve
 
 AT = datetime(2026, 5, 20, 15, 30, tzinfo=UTC)
@@ -94,6 +94,20 @@ def test_a_fragment_that_fits_none_is_named() -> None:
         resolve("zzzzzz", KNOWN)
     with pytest.raises(NoSuchMessage):
         resolve(KNOWN[0][3:-3], KNOWN)
+
+
+def test_errors_call_what_was_looked_for_by_its_name() -> None:
+    ask = {"what": "repeat", "remedy": "restante repeats list"}
+    for fragment in ("zzzzzz", "msg_2026"):
+        with pytest.raises(NothingThere, match="repeat") as caught:
+            resolve(fragment, KNOWN, **ask)
+        assert not isinstance(caught.value, NoSuchMessage)
+        assert "message" not in caught.value.message
+    with pytest.raises(UsageError, match="repeat"):
+        resolve("z", KNOWN, **ask)
+    with pytest.raises(NothingThere) as caught:
+        resolve("zzzzzz", KNOWN, **ask)
+    assert caught.value.remedy == "restante repeats list"
 
 
 def test_a_fragment_too_short_to_mean_anything_is_refused() -> None:

@@ -181,3 +181,19 @@ def test_seen_is_the_earliest_sign_of_it() -> None:
 def test_a_withdrawn_message_stays_withdrawn_whatever_is_written_by_hand() -> None:
     merged = MergedReceipts(Decision.ACCEPTED, total=1)
     assert standing_of(make_message(), Marks(is_withdrawn=True), merged, NOW).status is Status.WITHDRAWN
+
+
+@pytest.mark.parametrize(
+    ("state", "event", "text", "remedy"),
+    [
+        (Status.WITHDRAWN, Event.ACKNOWLEDGE, "msg_x is withdrawn", "its sender took it back; nothing to do"),
+        (Status.APPLIED, Event.WITHDRAW, "msg_x was acknowledged: applied", "send a new message instead"),
+        (Status.EXPIRED, Event.WITHDRAW, "msg_x is expired", "no agent is shown it any more; nothing to do"),
+    ],
+)
+def test_an_illegal_step_names_the_message_and_a_remedy_that_fits(
+    state: Status, event: Event, text: str, remedy: str
+) -> None:
+    with pytest.raises(IllegalStep, match=text) as caught:
+        step(state, event, message_id="msg_x")
+    assert caught.value.remedy == remedy

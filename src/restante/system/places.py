@@ -20,7 +20,7 @@ def data_directory(environment: Mapping[str, str]) -> str:
     if explicit := environment.get("RESTANTE_DATA"):
         return os.path.abspath(explicit)
     home = environment.get("HOME", "")
-    if not os.path.isabs(home) or os.path.normpath(home) == "/":
+    if not os.path.isabs(home) or not os.path.normpath(home).strip("/"):
         raise UsageError(
             f"no home directory: HOME is {home!r}" if home else "no home directory: HOME is not set",
             remedy="set HOME, or RESTANTE_DATA to a directory of its own",

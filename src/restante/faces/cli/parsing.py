@@ -64,10 +64,12 @@ def find_command(words: list[str]) -> tuple[Command, list[str]]:
         raise UsageError(f"{words[0]} needs one more word", remedy=f"one of: {', '.join(below)}")
     from difflib import get_close_matches
 
-    name = " ".join(words[:2]) if below else words[0]
-    near = get_close_matches(name, below or [command.name for command in COMMANDS])
-    remedy = f"restante {near[0]}" if near else f"restante help {words[0]}" if below else "restante help"
-    raise UsageError(f"no command {name!r}", remedy=remedy)
+    if below:
+        near = get_close_matches(words[1], [one.split()[1] for one in below])
+        remedy = f"restante {words[0]} {near[0]}" if near else f"restante help {words[0]}"
+        raise UsageError(f"no command {' '.join(words[:2])!r}", remedy=remedy)
+    near = get_close_matches(words[0], [command.name for command in COMMANDS])
+    raise UsageError(f"no command {words[0]!r}", remedy=f"restante {near[0]}" if near else "restante help")
 
 
 def parse(command: Command, words: list[str]) -> dict[str, Any]:

@@ -117,7 +117,8 @@ COMMANDS = (
         "watch",
         "Follow the mailbox live, one line for each event.",
         "Begins with what happens from now on. With --json each line is an object that carries the cursor to go on "
-        "with, from which a line may be told twice and none is left out; in text the cursor is printed at the end, on standard error.",
+        "with, from which a line may be told twice and none is left out; in text the cursor is printed at the end, "
+        "on standard error.",
         "follow:watch",
         (
             Argument("since", "Begin after this cursor; 'start' tells everything there is.", ("--since",), "CURSOR"),
