@@ -319,9 +319,11 @@ class Office:
             UsageError: Neither a decision nor an action is given.
             NoSuchMessage: A message is unknown.
             IllegalStep: A message was withdrawn.
+            Refused: The caller is nested in the session that the mail is for.
         """
         from restante.services.acknowledging import acknowledge
 
+        self._check_addressee()
         ids = [self._resolve(one) for one in messages]
         words = [Acknowledgement(one, decision, action, summary, notes) for one in dict.fromkeys(ids)]
         return acknowledge(self._parts.mailbox, self._parts.bell, words, self._parts.caller)
@@ -332,10 +334,12 @@ class Office:
         Raises:
             UsageError: There are none.
             NoSuchMessage: The message is unknown.
+            Refused: The caller is nested in the session that the mail is for.
         """
         from restante.domain.errors import UsageError
         from restante.domain.limits import Limits, check_text
 
+        self._check_addressee()
         if not text.strip():
             raise UsageError("the reply is empty", remedy='restante reply ID "text"')
         check_text(text, Limits(message_bytes=self._parts.settings.message_bytes), what="reply")
@@ -347,7 +351,7 @@ class Office:
         from datetime import timedelta
 
         from restante.domain.checkpoint import Manner
-        from restante.domain.errors import Busy, StorageFailed
+        from restante.domain.errors import Busy, StorageFailed, Unsafe
         from restante.services.collecting import collect, collect_without_memory
 
         parts = self._parts
@@ -358,7 +362,7 @@ class Office:
         )
         try:
             return collect(parts.mailbox, parts.notebook, parts.bell, parts.clock, checkpoint=checkpoint, manner=manner)
-        except (StorageFailed, Busy):
+        except (StorageFailed, Busy, Unsafe):
             return collect_without_memory(parts.mailbox, parts.clock, checkpoint, manner)
 
     # -- repeats ---------------------------------------------------------------------------------------------
@@ -425,6 +429,15 @@ class Office:
         """Return the conversations of the agent program, the most recently changed first, with what waits for each."""
         pending_in = self._parts.pending_in
         return [one._replace(pending=pending_in(one.directory)) for one in self._parts.threads.list()]
+
+    def _check_addressee(self) -> None:
+        if self.caller.is_nested:
+            from restante.domain.errors import Refused
+
+            raise Refused(
+                "this run is nested in a tool of another session of this worktree, and the mail is for that session",
+                remedy="let that session answer; or set RESTANTE_NESTED=1 if this run is meant to",
+            )
 
     def _check_repeats(self) -> Check:
         from restante.domain.errors import RestanteError

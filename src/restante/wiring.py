@@ -87,7 +87,6 @@ class WorktreeParts:
         self.settings: Settings = load_settings(environment)
         self.clock: Clock = clock_for(environment)
         self.ids = MonotonicIds()
-        self.caller: Caller = caller_of(environment)
 
     def find(self) -> Worktree:
         """Return the worktree.
@@ -96,6 +95,16 @@ class WorktreeParts:
             NoWorktree: The directory belongs to none.
         """
         return self._worktree
+
+    @cached_property
+    def caller(self) -> Caller:
+        """Who is calling, as the agent programs tell it."""
+        caller = caller_of(self._environment)
+        if not caller.is_agent:
+            return caller
+        from restante.system.identity import is_nested
+
+        return caller._replace(is_nested=is_nested(caller.session, self._worktree.root, self._environment))
 
     @cached_property
     def _worktree(self) -> Worktree:

@@ -7,6 +7,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from restante.agents.regular import read_regular
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -42,8 +44,7 @@ def switched_off_by(root: str, env: Mapping[str, str], etc: str) -> str:
 
 def _settings(path: str) -> dict[str, object]:
     try:
-        with open(path, encoding="utf-8-sig") as file:
-            value = json.load(file)
+        value = json.loads(read_regular(path).decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from restante.agents.gitplaces import git_places
 from restante.agents.hookline import is_ours
 from restante.agents.json_edit import hooks_in
+from restante.agents.regular import read_regular
 from restante.domain.errors import BadText, UsageError
 
 if TYPE_CHECKING:
@@ -196,7 +197,6 @@ def _table(path: str) -> dict[str, Any]:
     import tomllib
 
     try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
+        return tomllib.loads(read_regular(path).decode())
     except (OSError, ValueError, RecursionError):
         return {}

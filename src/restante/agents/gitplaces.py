@@ -7,6 +7,8 @@ names what linked worktrees share, ``worktrees/*/gitdir`` names each of them). G
 import os
 from typing import NamedTuple
 
+from restante.agents.regular import read_regular
+
 
 class GitPlaces(NamedTuple):
     """The places of one worktree.
@@ -69,7 +71,6 @@ def other_worktrees(places: GitPlaces) -> list[str]:
 def _first_line(path: str) -> str:
     """Return a file's text without its last line feed: a path in it may hold line feeds of its own."""
     try:
-        with open(path, "rb") as file:
-            return os.fsdecode(file.read(8192)).removesuffix("\n")
+        return os.fsdecode(read_regular(path, 8192)).removesuffix("\n")
     except OSError:
         return ""

@@ -9,6 +9,7 @@ from restante.agents import codex
 from restante.agents.hookline import is_ours
 from restante.agents.json_edit import hooks_in
 from restante.agents.original import is_originals, original_hook_files, original_hook_present
+from restante.agents.regular import read_regular
 from restante.domain.errors import RestanteError
 
 if TYPE_CHECKING:
@@ -81,8 +82,7 @@ def _is_trusted(config: Mapping[str, Any], path: str, hook: Placed) -> bool:
 
 def _at_end(path: str) -> list[Placed]:
     try:
-        with open(path, "rb") as file:
-            return [one for one in hooks_in(file.read(), path) if one.event == "Stop"]
+        return [one for one in hooks_in(read_regular(path), path) if one.event == "Stop"]
     except (OSError, RestanteError):
         return []
 

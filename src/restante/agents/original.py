@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from restante.agents.gitplaces import git_places
+from restante.agents.regular import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,8 +69,7 @@ def _home(env: Mapping[str, str], variable: str, directory: str) -> str:
 
 def _holds_it(path: str) -> bool:
     try:
-        with open(path, "rb") as file:
-            data = file.read(_MOST_BYTES)
+        data = read_regular(path, _MOST_BYTES)
         # Both spellings of its name end so, and no hook of ours does.
         return b"igeon" in data and _search(json.loads(data))
     except (OSError, ValueError, RecursionError):

@@ -12,6 +12,7 @@ from restante.agents.ground import MAILBOX
 from restante.agents.guidance import IGNORE_ALL, is_our_readme
 from restante.agents.json_edit import take_out_hooks
 from restante.agents.managed_block import GUIDANCE, IGNORES, take_out_block
+from restante.agents.regular import read_regular
 from restante.domain.errors import RestanteError
 from restante.domain.setup import FileChange, Plan
 
@@ -96,8 +97,7 @@ def _mailbox(ground: Ground, notes: list[str]) -> list[FileChange]:
 
 def _is_installed(root: str) -> bool:
     try:
-        with open(os.path.join(root, MAILBOX, "README.md"), "rb") as file:
-            return is_our_readme(file.read(4096))
+        return is_our_readme(read_regular(os.path.join(root, MAILBOX, "README.md"), 4096))
     except OSError:
         return False
 

@@ -10,15 +10,22 @@ class Caller(NamedTuple):
     Attributes:
         agent: The agent program, for example ``codex``; empty for a person.
         session: The program's own id of the session; empty for a person.
+        is_nested: Whether the session runs inside a tool of another one, whose mail is not its own.
     """
 
     agent: str = ""
     session: str = ""
+    is_nested: bool = False
 
     @property
     def is_agent(self) -> bool:
-        """Whether it is a session, whose reading marks mail as seen."""
+        """Whether it is a session of an agent program."""
         return bool(self.session)
+
+    @property
+    def is_addressee(self) -> bool:
+        """Whether the mail of its worktree is for it: its reading marks mail as seen."""
+        return self.is_agent and not self.is_nested
 
     @property
     def name(self) -> str:

@@ -81,7 +81,7 @@ def read_inbox(
     """Show entries, then mark them seen if the caller is an agent; an error while showing marks nothing."""
     show(entries)
     unseen = [entry.message.id for entry in entries if entry.standing.seen_at is None]
-    if caller.is_agent and unseen:
+    if caller.is_addressee and unseen:
         mailbox.mark(unseen, Mark.NOTICED if only_noticed else Mark.SEEN, caller.name)
 
 

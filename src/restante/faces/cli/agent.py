@@ -34,7 +34,7 @@ def inbox(messages: tuple[str, ...], wait: str | None, peek: bool, directory: st
         raise _nothing_came(office, seconds)
     waited = (office.clock.now() - began).total_seconds()
     shown = list(entries) if messages else _that_fit(entries, office.settings.inbox_max_bytes)
-    if peek or not office.caller.is_agent:
+    if peek or not office.caller.is_addressee:
         _show(office, shown, len(entries) - len(shown), peeking=True, as_json=as_json)
     else:
         office.hand_over(
