@@ -68,7 +68,7 @@ def open_checkpoint(root: str, caller: Caller, environment: Mapping[str, str]) -
 
 def other_program_holds(root: str, agent: str, environment: Mapping[str, str]) -> bool:
     """Tell, for a hook that runs, whether the original mailbox program's hook holds ends beside it in a worktree."""
-    from restante.agents.original import original_hook_present
+    from restante.agents.holding import original_hook_present
 
     return original_hook_present(root, environment, agent, from_hook=True)
 

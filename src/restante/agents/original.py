@@ -16,26 +16,6 @@ _MOST_BYTES = 4_000_000
 _SCRIPT = "codexpigeon_mailbox_hook.py"
 
 
-def original_hook_present(root: str, env: Mapping[str, str], agent: str, *, from_hook: bool = False) -> bool:
-    """Tell whether an agent program runs the original program's hook when a turn ends in a worktree.
-
-    Being in a file is not enough: Codex skips, in silence, what its person did not trust. Where nothing tells that
-    it runs, the answer is no: two reminders are better than none. Never raises.
-
-    Args:
-        root: The worktree's top level.
-        env: The environment; where the person's own configuration is.
-        agent: The agent program.
-        from_hook: Whether a hook of ours asks, which proves that hooks run here at all.
-    """
-    files = original_hook_files(root, env, agent)
-    if not files:
-        return False
-    from restante.agents.holding import runs_at_end
-
-    return runs_at_end(files, root, env, agent, from_hook=from_hook)
-
-
 def original_hook_files(root: str, env: Mapping[str, str], agent: str) -> list[str]:
     """Return the files in which an agent program is told to run the original program's hook.
 

@@ -12,7 +12,7 @@ import pytest
 from tests.agents.install.conftest import git
 
 from restante.agents.codex import digest_of
-from restante.agents.original import original_hook_present
+from restante.agents.holding import original_hook_present
 
 if TYPE_CHECKING:
     from restante.agents.installer import FileInstaller
@@ -186,12 +186,12 @@ def test_looking_for_the_original_imports_more_only_where_it_is(repo: Path, is_t
     if is_there:
         put(repo / ".codex" / "hooks.json", ORIGINAL)
     code = (
-        "import sys, os, json; before = set(sys.modules); import restante.agents.original as o; "
+        "import sys, os, json; before = set(sys.modules); import restante.agents.holding as o; "
         "o.original_hook_present(sys.argv[1], {}, 'codex', from_hook=True); "
         "print(json.dumps(sorted(set(sys.modules) - before)))"
     )
     done = subprocess.run([sys.executable, "-I", "-c", code, str(repo)], capture_output=True, text=True, check=True)
     loaded = set(json.loads(done.stdout))
     assert "restante.agents.original" in loaded
-    assert ("restante.agents.holding" in loaded) is is_there
+    assert ("restante.agents.codex" in loaded) is is_there
     assert ("restante.agents.json_edit" in loaded) is is_there
