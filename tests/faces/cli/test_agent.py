@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from restante.domain.checkpoint import Checkpoint, Moment
+from restante.domain.session import Caller
+from restante.wiring import open_checkpoint
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -38,6 +42,27 @@ def test_an_agents_reading_marks_seen_and_leaves_it_pending(
     assert f"restante ack {message}" in restante("inbox").out
     assert _status(restante, message) == "seen"
     assert message in restante("inbox").out
+
+
+def test_what_an_agent_sends_is_from_it_and_called_unverified_wherever_it_is_shown(
+    restante: Callable[..., Answer], sent: Callable[..., str], as_agent: Callable[[], None], worktree: Path
+) -> None:
+    by_a_person = sent("from a person")
+    as_agent()
+    by_a_session = sent("from a session")
+    assert restante("status", by_a_person, "--json").json["message"]["from"] == "human"
+    message = restante("status", by_a_session, "--json").json["message"]
+    assert (message["from"], message["verified"]) == ("codex:thread-1", False)
+    assert "\nsender: codex:thread-1\n" in (worktree / ".codex-mailbox" / "INBOX.md").read_text()
+    caller = Caller("claude", "another")
+    office = open_checkpoint(str(worktree), caller, {})
+    assert office
+    delivery = office.checkpoint(Checkpoint(Moment.SESSION_START, caller))
+    assert delivery
+    for shown in (restante("inbox").out, delivery.text):
+        assert f"{by_a_session} from codex:thread-1 (unverified)" in shown
+        assert f"{by_a_person} from human," in shown
+    assert "codex:thread-1 (unverified)" in restante("status", by_a_session).out
 
 
 def test_an_agent_can_peek(

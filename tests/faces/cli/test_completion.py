@@ -34,6 +34,10 @@ def test_a_script_is_one_that_the_shell_takes(
     [
         (["restante", "se"], {"send"}),
         (["restante", "re"], {"repeats", "reply"}),
+        (["restante", "-C", "somewhere", "--json", "se"], {"send"}),
+        (["restante", "-C", "somewhere", "repeats", "pause", "--j"], {"--json"}),
+        (["restante", "help", "rep"], {"repeats", "reply"}),
+        (["restante", "send", "restante", "--fi"], {"--file"}),
         (["restante", "repeats", "pa"], {"pause"}),
         (["restante", "repeats", "show", "--j"], {"--json"}),
         (["restante", "send", "-p", ""], {"low", "normal", "high"}),

@@ -44,15 +44,27 @@ def _bash() -> str:
             one.name: one for command in COMMANDS for one in command.arguments if one.flags and one.words
         }.values()
     )
+    first = " ".join(_first_words())
     return (
         "_restante() {\n"
         '  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=""\n'
-        "  local name=${COMP_WORDS[1]}\n"
-        '  [ "$name" = repeats ] && [ "$COMP_CWORD" -gt 2 ] && name="repeats ${COMP_WORDS[2]}"\n'
+        "  local at=1\n"
+        '  while [ "$at" -lt "$COMP_CWORD" ]; do\n'
+        '    case "${COMP_WORDS[at]}" in\n'
+        "      -C) at=$((at+2)) ;;\n"
+        "      --json) at=$((at+1)) ;;\n"
+        "      *) break ;;\n"
+        "    esac\n"
+        "  done\n"
+        "  local name=${COMP_WORDS[at]}\n"
+        '  [ "$name" = repeats ] && [ "$COMP_CWORD" -gt $((at+1)) ] && name="repeats ${COMP_WORDS[at+1]}"\n'
+        '  [ "$name" = help ] && at=$((at+1))\n'
+        '  [ "$COMP_CWORD" -eq "$at" ] && before=" command"\n'
+        '  [ "$COMP_CWORD" -eq $((at+1)) ] && [ "$name" = repeats ] && before=" repeat"\n'
         '  case "$before" in\n'
         f"{values}"
-        f'    restante) words="{" ".join(_first_words())}" ;;\n'
-        f'    repeats) words="{" ".join(_second_words())}" ;;\n'
+        f'    " command") words="{first} help version" ;;\n'
+        f'    " repeat") words="{" ".join(_second_words())}" ;;\n'
         '    -C) COMPREPLY=($(compgen -d -- "$current")); return ;;\n'
         '    --file) COMPREPLY=($(compgen -f -- "$current")); return ;;\n'
         '    *) case "$name" in\n'
