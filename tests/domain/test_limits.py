@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from restante.domain.errors import BadText, TooLarge
-from restante.domain.limits import Limits, check_text
+from restante.domain.errors import BadText, TooLarge, UsageError
+from restante.domain.limits import Limits, check_head, check_text
+from restante.domain.message import Draft, Sender
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"])), limit=st.integers(0, 40))
@@ -39,3 +42,18 @@ def test_bad_text_is_told_before_its_size() -> None:
 def test_what_is_too_large_is_called_by_its_name() -> None:
     with pytest.raises(TooLarge, match="reply has 2 bytes"):
         check_text("xx", Limits(message_bytes=1), what="reply")
+
+
+@pytest.mark.parametrize("name", ["subject", "type", "conversation", "parent", "client_id"])
+@pytest.mark.parametrize("line", ["a\nb", "a\r", "\n"])
+def test_a_line_of_a_head_is_one_line(name: str, line: str) -> None:
+    with pytest.raises(UsageError, match=name):
+        check_head(Draft("text", **{name: line}), Limits())  # type: ignore[arg-type]
+
+
+def test_a_head_is_text_and_its_expiry_has_a_zone() -> None:
+    check_head(Draft("text", subject="\u2028 is odd", expires=datetime(2026, 1, 1, tzinfo=UTC)), Limits())
+    with pytest.raises(BadText):
+        check_head(Draft("text", sender=Sender("\ud800")), Limits())
+    with pytest.raises(UsageError, match="zone"):
+        check_head(Draft("text", expires=datetime(2026, 1, 1)), Limits())

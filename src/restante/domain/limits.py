@@ -1,8 +1,11 @@
 """Caps on what a mailbox takes. Sizes count UTF-8 bytes, as they are on disk."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from restante.domain.errors import BadText, TooLarge
+from restante.domain.errors import BadText, TooLarge, UsageError
+
+if TYPE_CHECKING:
+    from restante.domain.message import Draft
 
 
 class Limits(NamedTuple):
@@ -17,6 +20,24 @@ class Limits(NamedTuple):
     message_bytes: int = 16_384
     pending_messages: int | None = None
     pending_bytes: int | None = None
+
+
+def check_head(draft: "Draft", limits: Limits) -> None:
+    """Refuse a draft whose head no home could keep: a line end in a line of it, or an expiry without a zone.
+
+    Raises:
+        BadText: A line holds a lone surrogate.
+        TooLarge: A line is over the limit of a message.
+        UsageError: As above; what is wrong is named.
+    """
+    for name in ("subject", "type", "conversation", "parent", "client_id"):
+        line = getattr(draft, name)
+        check_text(line, limits, what=name)
+        if "\n" in line or "\r" in line:
+            raise UsageError(f"{name} {line!r} has a line end", remedy="write it on one line")
+    check_text(draft.sender.name, limits, what="sender")
+    if draft.expires is not None and draft.expires.tzinfo is None:
+        raise UsageError(f"expires {draft.expires.isoformat()} has no time zone", remedy="give a time with its zone")
 
 
 def check_text(text: str, limits: Limits, *, what: str = "message") -> int:

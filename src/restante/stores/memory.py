@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from restante.domain.errors import Conflict, MailboxFull, NoSuchMessage, UsageError
 from restante.domain.lifecycle import Event, Marks, Standing, Status, standing_of, step
-from restante.domain.limits import Limits, check_text
+from restante.domain.limits import Limits, check_head, check_text
 from restante.domain.mailbox import Archived, Change, ChangeKind, Changes, Counts, Entry, Mark, Posted
 from restante.domain.message import Message, Reply, Sender
 from restante.domain.receipt import Receipt, merge_receipts
@@ -68,8 +68,7 @@ class MemoryMailbox:
     def post(self, draft: Draft) -> Posted:
         """Store a message; see ``ports.Mailbox.post``."""
         size = check_text(draft.body, self._limits)
-        for word in (draft.subject, draft.type, draft.sender.name, draft.conversation, draft.parent, draft.client_id):
-            check_text(word, self._limits, what="a line of the message's head")
+        check_head(draft, self._limits)
         with self._lock:
             now = self._now()
             if draft.client_id and (earlier := self._posted_as(draft.client_id)):

@@ -48,8 +48,8 @@ def clock_for(environment: Mapping[str, str]) -> Clock:
         return SystemClock()
     try:
         now = datetime.fromisoformat(text)
-    except ValueError:
-        now = datetime.min
-    if now.tzinfo is None:
-        raise UsageError(f"RESTANTE_NOW={text!r} is not a time with a zone", remedy="write 2026-05-20T15:30:00Z")
-    return FixedClock(now.astimezone(UTC))
+        if now.tzinfo is not None:
+            return FixedClock(now.astimezone(UTC))
+    except (ValueError, OverflowError):
+        pass
+    raise UsageError(f"RESTANTE_NOW={text!r} is not a time with a zone", remedy="write 2026-05-20T15:30:00Z")

@@ -20,10 +20,7 @@ INTERRUPTED = 130
 
 def run(command: Callable[[list[str]], int], words: list[str]) -> int:
     """Run a command and return the exit code: 0 ok, 1 failed, 2 usage, 3 nothing there, 4 refused, 5 timeout."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal whose encoding lacks a character shows its number instead of ending the command.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    _prepare_streams()
     try:
         code = command(words)
         sys.stdout.flush()
@@ -36,10 +33,29 @@ def run(command: Callable[[list[str]], int], words: list[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has gone; a second error while closing would be noise.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _give_up_output()
+        return FAILED
+    except OSError as error:
+        _give_up_output()
+        tell(f"error: the answer could not be written ({error.strerror or error}); what was asked for may be done")
         return FAILED
     return code
+
+
+def _prepare_streams() -> None:
+    """Make the streams fit for any text; one that was closed swallows what it is given."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - until the process ends
+        elif isinstance(stream, io.TextIOWrapper):
+            # A terminal whose encoding lacks a character shows its number instead of ending the command.
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _give_up_output() -> None:
+    """Send what is still buffered nowhere: a second error while the process ends would be noise."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _report(error: RestanteError, *, as_json: bool) -> None:

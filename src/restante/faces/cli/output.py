@@ -20,7 +20,11 @@ def say(text: str = "", *, end: str = "\n") -> None:
 def tell(text: str) -> None:
     """Print talk on standard error."""
     sys.stdout.flush()
-    sys.stderr.write(text + "\n")
+    try:
+        sys.stderr.write(text + "\n")
+    except OSError:
+        # Talk that nobody can hear is no reason to fail.
+        return
 
 
 def paint(text: str, colour: str | None, stream: TextIO | None = None) -> str:

@@ -90,8 +90,13 @@ def parse(command: Command, words: list[str]) -> dict[str, Any]:
     parser.arguments = arguments
     for argument in arguments:
         _add(parser, argument)
-    values = vars(parser.parse_intermixed_args(_marked(words, arguments)))
-    return {name: _unmarked(value) for name, value in values.items()}
+    given = vars(parser.parse_intermixed_args(_marked(words, arguments)))
+    values = {name: _unmarked(value) for name, value in given.items()}
+    for argument in command.arguments:
+        # Leaving an option out means something; the empty value of a variable that is not set must not mean the same.
+        if argument.flags and argument.default is None and argument.bare is None and values[argument.name] == "":
+            raise UsageError(f"{argument.flags[-1]} was given without a value", remedy=f"restante help {command.name}")
+    return values
 
 
 def usage_of(command: Command) -> str:

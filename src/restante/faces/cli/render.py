@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from restante.domain.message import Message
     from restante.domain.receipt import Receipt
 
+# Names and subjects are somebody else's text outside of any fence: one line, and not a long one.
+_LONGEST_NAME = 160
 _COLOURS = {
     "unseen": "yellow",
     "seen": "cyan",
@@ -38,7 +40,7 @@ def message_block(entry: Entry, now: datetime) -> str:
         age(message.created, now),
     ]
     if message.subject:
-        facts.append(f"about: {visible(message.subject)}")
+        facts.append(f"about: {one_line(message.subject, _LONGEST_NAME)}")
     if message.expires:
         facts.append(f"expires {iso(message.expires)}")
     if entry.standing.status != "unseen":
@@ -47,9 +49,9 @@ def message_block(entry: Entry, now: datetime) -> str:
 
 
 def _label(message: Message) -> str:
-    """Return who a message is from; a claim that was not proven says so."""
-    name = message.sender.name
-    return name if name == "human" or message.sender.verified else f"{visible(name)} (unverified)"
+    """Return who a message is from, on one line; a claim that was not proven says so."""
+    sender = message.sender
+    return sender._replace(name=one_line(sender.name, _LONGEST_NAME)).label
 
 
 def status_table(cases: Sequence[Case], now: datetime) -> str:
@@ -81,13 +83,18 @@ def case_text(case: Case, now: datetime) -> str:
     parts = [f"{message.id}: {status}\n", _times(message, standing), fenced(visible(message.body)) + "\n"]
     for receipt in case.receipts:
         words = _words(receipt)
-        by = f" by {visible(receipt.by)}" if receipt.by else ""
+        by = f" by {one_line(receipt.by, _LONGEST_NAME)}" if receipt.by else ""
         parts.append(f"receipt {age(receipt.seen_at, now)}{by}: {', '.join(words)}")
-        parts.append(f": {visible(receipt.summary)}\n" if receipt.summary else "\n")
+        parts.append(f": {_quoted(receipt.summary)}\n" if receipt.summary else "\n")
         if receipt.notes:
-            parts.append(f"  notes: {visible(receipt.notes)}\n")
+            parts.append(f"  notes: {_quoted(receipt.notes)}\n")
     parts.extend(f"reply {age(reply.created, now)}:\n{fenced(visible(reply.body))}\n" for reply in case.replies)
     return "".join(parts)
+
+
+def _quoted(text: str) -> str:
+    """Return somebody's words: on the line they stand on, or between fences where they have lines of their own."""
+    return visible(text) if len(text.splitlines()) < 2 else "\n" + fenced(visible(text))
 
 
 def _words(receipt: Receipt) -> list[str]:

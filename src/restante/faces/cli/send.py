@@ -86,12 +86,12 @@ def _when(text: str, now: datetime) -> datetime:
     from restante.domain.duration import parse_duration
 
     both_forms = "write 90m, 12h or 1d for so long from now, or a time with its zone like 2026-05-20T15:30:00Z"
-    with suppress(UsageError):
+    with suppress(UsageError, OverflowError):
         return now + parse_duration(text)
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        if moment.tzinfo is not None:
+            return moment.astimezone(UTC)
+    except (ValueError, OverflowError):
         raise UsageError(f"--expires {text!r} is neither a length of time nor a time", remedy=both_forms) from None
-    if moment.tzinfo is None:
-        raise UsageError(f"--expires {text!r} has no time zone", remedy=both_forms)
-    return moment.astimezone(UTC)
+    raise UsageError(f"--expires {text!r} has no time zone", remedy=both_forms)

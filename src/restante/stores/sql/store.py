@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from restante.domain.errors import BadAddress, Conflict, MailboxDeleted, MailboxFull, NoSuchMessage
 from restante.domain.lifecycle import Event, step
-from restante.domain.limits import Limits, check_text
+from restante.domain.limits import Limits, check_head, check_text
 from restante.domain.mailbox import ChangeKind, Counts, Entry, Fault, Mark, Posted
 from restante.domain.message import Message, Reply, Sender
 from restante.domain.receipt import Receipt
@@ -62,8 +62,7 @@ class SqlMailbox:
     def post(self, draft: Draft) -> Posted:
         """Store a message; see ``ports.Mailbox.post``."""
         size = check_text(draft.body, self._limits)
-        for word in (draft.subject, draft.type, draft.sender.name, draft.conversation, draft.parent, draft.client_id):
-            check_text(word, self._limits, what="a line of the message's head")
+        check_head(draft, self._limits)
         with self._writing(create=True) as ledger:
             assert ledger is not None
             if draft.client_id and (earlier := self._posted_as(ledger, draft.client_id)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import BadText, Conflict, MailboxFull, TooLarge
+from restante.domain.errors import BadText, Conflict, MailboxFull, TooLarge, UsageError
 from restante.domain.ids import is_well_formed
 from restante.domain.limits import Limits
 from restante.domain.message import Draft, Priority, Scope, Sender
@@ -132,6 +132,20 @@ class Posting(ContractBase):
                     mailbox.post(draft)
             assert mailbox.counts().total == 0
             assert mailbox.faults() == []
+
+    def test_a_head_that_is_no_line_or_has_no_zone_is_refused(self, tmp_path: Path) -> None:
+        """What would not stay one line, or could not be judged by any clock, is refused with nothing stored."""
+        with self.opened(tmp_path) as (mailbox, clock):
+            without_zone = clock.now().replace(tzinfo=None)
+            for draft in (
+                make_draft(subject="a\nb"),
+                make_draft(client_id="a\rb"),
+                make_draft(type="\n"),
+                make_draft(expires=without_zone),
+            ):
+                with refused_with(UsageError):
+                    mailbox.post(draft)
+            assert mailbox.counts().total == 0
 
     def test_posting_again_under_one_client_id_posts_once(self, tmp_path: Path) -> None:
         """A client id that was used before returns the stored message, with ``duplicate`` set; reopening keeps it."""
