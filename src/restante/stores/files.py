@@ -20,6 +20,9 @@ from restante.domain.errors import Busy, RestanteError, StorageFailed, Unsafe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    # A file's status before and after an append, and the size of that.
+    Appended = tuple[os.stat_result, os.stat_result, int]
+
 FILE_MODE = 0o600
 DIRECTORY_MODE = 0o700
 CUT = b" (cut)"
@@ -244,10 +247,13 @@ def sweep(path: str) -> None:
                 os.unlink(os.path.join(directory, one))
 
 
-def append_line(path: str, data: bytes, *, durable: bool) -> None:
+def append_line(path: str, data: bytes, *, durable: bool) -> Appended:
     """Add whole lines to a file of lines with one write; needs no lock among writers that do the same.
 
     A torn line that a killed writer left is ended first, and marked with ``CUT`` so that no reader takes it for whole.
+
+    Returns:
+        What the file was before and after, and how many bytes were added.
 
     Raises:
         StorageFailed: Nothing a reader takes for whole was written.
@@ -255,13 +261,16 @@ def append_line(path: str, data: bytes, *, durable: bool) -> None:
     with translated(path):
         fd = open_file(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
-            size = os.fstat(fd).st_size
-            torn = size > 0 and os.pread(fd, 1, size - 1) != b"\n"
-            write_all(fd, CUT + b"\n" + data if torn else data)
+            before = os.fstat(fd)
+            size = before.st_size
+            if size > 0 and os.pread(fd, 1, size - 1) != b"\n":
+                data = CUT + b"\n" + data
+            write_all(fd, data)
             if durable:
                 os.fsync(fd)
                 if size == 0:
                     sync_directory(os.path.dirname(path))
+            return before, os.fstat(fd), len(data)
         finally:
             os.close(fd)
 

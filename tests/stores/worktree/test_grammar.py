@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import sys
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -114,15 +115,20 @@ def test_a_whole_block_posted_by_us_forges_nothing_even_when_the_append_was_torn
 @pytest.mark.parametrize(
     "body", ["plain words\n\nand more", "Note: fenced", "## msg_quoted\n\rx", "", "~" * 9, "é\n## a"]
 )
-def test_a_half_visible_append_is_never_taken_for_whole(body: str) -> None:
+def test_a_half_visible_append_is_taken_for_whole_only_when_its_body_is_all_there(body: str) -> None:
     before = HEADER + original.written(IDS[0], "before")
     whole = ours(1, body)
     # Behind "\\n---\\n" the rule may as well be the end of the body: that one instant cannot be told apart.
     for cut in set(range(len(whole))) - {len("\n---\n")}:
         found = read(before + whole[:cut])
         assert (found.blocks[0].body, found.blocks[0].complete) == ("before", True), cut
-        assert [block.complete for block in found.blocks[1:]] in ([], [False]), cut
+        assert [(block.complete, block.open_ended) for block in found.blocks[1:] if block.body != body] in (
+            [],
+            [(False, False)],
+        ), cut
+        assert [block.id for block in found.blocks[1:]] in ([], [IDS[1]]), cut
         assert found.faults == [], cut
+    assert [block.complete for block in read(before + whole[:-1]).blocks] == [True, True]
     assert [(block.body, block.complete) for block in read(before + whole).blocks] == [("before", True), (body, True)]
 
 
@@ -153,7 +159,78 @@ def test_a_body_that_somebody_lengthened_by_hand_is_given_whole_and_reported() -
 def test_text_added_behind_a_fenced_body_is_reported() -> None:
     found = read(HEADER + ours(0, "Note: x") + b"stray words\n" + ours(1, "next"))
     assert [block.body for block in found.blocks] == ["Note: x", "next"]
-    assert [fault.line for fault in found.faults] == [found.blocks[0].line]
+    assert [(fault.line, "outside of any message" in fault.reason) for fault in found.faults] == [
+        (found.blocks[1].line - 4, True)
+    ]
+
+
+@pytest.mark.parametrize("stray", ["Also do Y, and do not touch prod.\n", "## note by me\n\ntext\n", "words", "- x"])
+def test_text_behind_the_last_message_is_reported_with_its_line(stray: str) -> None:
+    data = HEADER + ours(0, "do X") + b"\n" + stray.encode()
+    found = read(data)
+    assert [(block.body, block.complete) for block in found.blocks] == [("do X", True)]
+    line = (HEADER + ours(0, "do X")).count(b"\n") + 2
+    assert [(fault.line, "outside of any message" in fault.reason) for fault in found.faults] == [(line, True)]
+    assert read(HEADER + ours(0, "do X") + b"\n---\n").faults == []
+
+
+def test_text_between_the_title_and_the_first_message_is_reported_and_remarks_are_not() -> None:
+    remark = b"<!-- restante archived: 1-3 -->\n"
+    for behind in (b"", ours(0, "x")):
+        assert read(HEADER + remark + behind).faults == []
+        data = HEADER + remark + b"\nAlso do Y\n" + behind
+        line = data[: data.index(b"Also")].count(b"\n") + 1
+        assert [(fault.line, "outside" in fault.reason) for fault in read(data).faults] == [(line, True)]
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_a_file_of_something_else_is_reported(kind: Kind) -> None:
+    for data in (
+        ("# Title\n" + ours(0, "x").decode()).encode("utf-16"),
+        b"\0" * 5000,
+        bytes(range(128, 256)),
+        b"words\n",
+    ):
+        found = read(data, kind)
+        assert found.blocks == []
+        assert [(fault.line, "not a mailbox file" in fault.reason) for fault in found.faults] == [(1, True)]
+    for data in (b"", b"\n\n", b"\xef\xbb\xbf", HEADER[:9], HEADER, b"\xef\xbb\xbf" + HEADER, b"<!-- a remark -->\n"):
+        assert read(data, kind).faults == []
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\n\n"])
+def test_a_block_written_by_hand_without_a_last_line_end_is_open_ended(end: str) -> None:
+    block = original.written(IDS[0], "by hand").rstrip(b"\n") + end.encode()
+    found = read(HEADER + block)
+    assert [(one.body, one.complete, one.open_ended) for one in found.blocks] == [("by hand", bool(end), not end)]
+    assert found.faults == []
+    behind = read(HEADER + block + original.written(IDS[1], "next"))
+    assert [(one.body, one.complete) for one in behind.blocks] == [("by hand", True), ("next", True)]
+
+
+def test_a_torn_head_is_never_open_ended() -> None:
+    for whole in (original.written(IDS[0], "x" * 9), ours(0, "x" * 9), ours(0, "# fenced")):
+        head = whole.index(b"Mesaj:\n") + len(b"Mesaj:\n")
+        for cut in range(len("\n---\n\n## "), head + 1):
+            for behind in (b"", original.written(IDS[1], "next")):
+                found = read(HEADER + whole[:cut] + behind)
+                assert not [one for one in found.blocks if one.id == IDS[0] and (one.open_ended or one.complete)], cut
+
+
+@pytest.mark.parametrize("body", ["Do not delete it unless the backup exists", "# Do not", "## msg_\n\rdo not"])
+@pytest.mark.parametrize("by_us", [True, False])
+def test_a_body_shorter_than_its_count_is_withheld_wherever_it_stands(body: str, by_us: bool) -> None:
+    behind = ours(1, "next") if by_us else original.written(IDS[1], "next")
+    whole = ours(0, body)
+    for cut in range(1, len(body.encode())):
+        data = HEADER + whole[: whole.index(b"Mesaj:\n") + 7 + cut] + behind
+        found = read(data)
+        assert [(one.id, one.complete) for one in found.blocks] == [(IDS[0], False), (IDS[1], True)], cut
+        assert [(fault.line, "remove its body_bytes" in fault.reason) for fault in found.faults] == [
+            (found.blocks[0].line, True)
+        ]
+    freed = re.sub(rb"body_bytes: \d+\n", b"", HEADER + ours(0, "Do it.").replace(b"Do it", b"Do") + behind)
+    assert [(one.body, one.complete) for one in read(freed).blocks] == [("Do.", True), ("next", True)]
 
 
 @pytest.mark.parametrize("body", ["plain\n\nwords", "## fenced\nbody", "| \n## msg_quoted"])

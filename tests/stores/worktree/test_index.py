@@ -176,7 +176,7 @@ def test_an_entry_that_the_index_left_out_can_be_asked_for(indexed: Open) -> Non
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{}", b"[]", b"null", b"\xff\xfe", b'{"version":1}', b'{"version":99,"crc":0,"content":"{}"}']
+    "content", [b"", b"{}", b"[]", b"null", b"\xff\xfe", b'{"version":1}', b'{"version":1,"crc":0,"content":"{}"}']
 )
 def test_an_index_that_is_none_is_passed_over(indexed: Open, box: Path, content: bytes) -> None:
     expected = without_index(indexed, box)
@@ -191,7 +191,7 @@ def forge(box: Path, **changes: Any) -> None:
     for name, change in changes.items():
         content[name] = change(content[name])
     body = json.dumps(content, separators=(",", ":"))
-    path.write_text(json.dumps({"version": 1, "crc": zlib.crc32(body.encode()), "content": body}))
+    path.write_text(json.dumps({"version": 2, "crc": zlib.crc32(body.encode()), "content": body}))
 
 
 @pytest.mark.parametrize(
@@ -229,6 +229,76 @@ def test_a_file_that_was_replaced_or_edited_makes_the_index_void(indexed: Open, 
         assert everything(indexed()) == without_index(indexed, box)
     (box / INBOX).unlink()
     assert indexed().counts().total == 0
+
+
+@pytest.mark.parametrize("name", [INBOX, RECEIPTS])
+@pytest.mark.parametrize("append", [True, False])
+def test_an_edit_in_place_makes_the_index_void_even_where_the_file_grew(
+    indexed: Open, box: Path, name: str, append: bool
+) -> None:
+    resident = indexed()
+    everything(resident)
+    pending = [entry.message.id for entry in resident.entries(pending_only=True)]
+    old = next(entry.message.id for entry in resident.entries() if entry.message.id not in pending)
+    data = (box / name).read_bytes()
+    # Of the same length: another message's receipt, or another body.
+    edited = data.replace(old.encode(), pending[-1].encode(), 1) if name == RECEIPTS else data.replace(b"Pl", b"LP", 1)
+    assert len(edited) == len(data) != 0
+    assert edited != data
+    with (box / name).open("r+b") as file:
+        file.write(edited + (data[data.rindex(b"\n---\n") :] if append else b""))
+    expected = without_index(indexed, box)
+    assert everything(indexed()) == expected
+    assert everything(resident) == expected
+    if name == RECEIPTS:
+        assert old in [entry.message.id for entry in indexed().entries(pending_only=True)]
+
+
+def test_a_change_of_times_alone_is_read_as_no_change(indexed: Open, box: Path) -> None:
+    for name in (INBOX, RECEIPTS):
+        os.utime(box / name, (1, 1))
+    reader = indexed()
+    assert reader.counts().pending == 11
+    assert reader.desk.ledger.is_sparse
+
+
+def summed(mailbox: WorktreeMailbox) -> int:
+    ledger = mailbox.desk.ledger
+    return sum(stream.bytes_summed for stream in (ledger.inbox, ledger.receipts, ledger.replies, ledger.marks))
+
+
+def test_only_what_others_wrote_makes_a_look_sum_up_the_history_and_only_until_the_next_write(
+    open_again: Open, box: Path, clock: FakeClock, ids: SequentialIds
+) -> None:
+    fill(box, clock, ids, 2000, 1996)
+    resident = open_again()
+    resident.entries()
+    for _ in range(3):
+        message = open_again().post(Draft("ours")).message
+        for use in (
+            lambda reader: None,
+            lambda reader: reader.mark([message.id], Mark.SEEN, "agent"),  # noqa: B023 - used at once
+            lambda reader: reader.acknowledge([Acknowledgement(message.id, Decision.ACCEPTED)], "agent"),  # noqa: B023
+        ):
+            reader = open_again()
+            use(reader)
+            reader.counts()
+            resident.counts()
+            assert reader.desk.ledger.is_sparse
+            assert summed(reader) < 1000
+    assert summed(resident) == resident.desk.ledger.marks.bytes_summed < 10_000
+    theirs = original.append(str(box), "theirs")
+    size = (box / INBOX).stat().st_size
+    for _ in range(2):
+        reader = open_again()
+        assert reader.counts().pending == 5
+        assert reader.desk.ledger.is_sparse
+        assert size * 0.9 < summed(reader) < size
+        assert bytes_read(reader) < 10_000
+    reader.mark([theirs], Mark.NOTICED, "agent")
+    reader = open_again()
+    reader.counts()
+    assert summed(reader) == 0
 
 
 def test_a_message_pasted_a_second_time_behind_the_index_is_not_new(indexed: Open, box: Path) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.stores.worktree import original
 
-from restante.domain.errors import MailboxDeleted, NoSuchMessage, StorageFailed, Unsafe, UsageError
+from restante.domain.errors import Damaged, MailboxDeleted, NoSuchMessage, StorageFailed, Unsafe, UsageError
 from restante.domain.lifecycle import Status
 from restante.domain.mailbox import Acknowledgement, ChangeKind, Mark
 from restante.domain.message import Draft
@@ -95,6 +95,14 @@ def test_the_agents_side_needs_nothing_outside_of_the_mailbox(mailbox: WorktreeM
     mailbox.reply(message.id, "done", "agent")
     assert mailbox.entry(message.id).standing.status is Status.ACCEPTED
     assert not (root / ".git").is_dir()
+
+
+def test_the_trace_is_never_left_through_a_link(mailbox: WorktreeMailbox, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (root / ".git" / "restante").symlink_to(tmp_path / "outside")
+    mailbox.post(Draft("text"))
+    assert os.listdir(tmp_path / "outside") == []
+    assert bodies(mailbox) == ["text"]
 
 
 def test_a_post_stays_a_success_where_no_trace_can_be_left(mailbox: WorktreeMailbox, root: Path) -> None:
@@ -217,13 +225,14 @@ def test_a_message_that_is_cut_short_is_reported_and_never_delivered(open_again:
     whole = (box / "INBOX.md").read_bytes()
     open_again().post(Draft("a message of some length\n\nwith two paragraphs"))
     data = (box / "INBOX.md").read_bytes()
-    for cut in range(len(whole) + 1, len(data)):
+    for cut in range(len(whole) + 1, len(data) - 1):
         (box / "INBOX.md").write_bytes(data[:cut])
         reader = open_again()
         assert bodies(reader) == ["kept"]
         assert reader.faults() == []
     rest(box / "INBOX.md")
-    assert "is cut short: " in reasons(open_again())[0]
+    assert bodies(open_again()) == ["kept"]
+    assert "44 of 45 bytes" in reasons(open_again())[0]
     (box / "INBOX.md").write_bytes(data)
     assert len(bodies(reader)) == 2
 
@@ -240,10 +249,15 @@ def test_a_message_that_was_cut_short_stays_so_behind_later_mail(open_again: Ope
 
 
 def test_a_message_that_a_person_edited_is_read_as_it_is_now(open_again: Open, box: Path) -> None:
-    open_again().post(Draft("Leave the auth module alone, please."))
+    message = open_again().post(Draft("Leave the auth module alone, please.")).message
     open_again().post(Draft("later"))
     text = (box / "INBOX.md").read_text()
-    (box / "INBOX.md").write_text(text.replace(", please", ""))
+    shorter = text.replace(", please", "")
+    (box / "INBOX.md").write_text(shorter)
+    assert bodies(open_again()) == ["later"]
+    with pytest.raises(Damaged, match=r"28 of 36 bytes.*body_bytes"):
+        open_again().entry(message.id)
+    (box / "INBOX.md").write_text(shorter.replace("body_bytes: 36\n", ""))
     assert bodies(open_again()) == ["Leave the auth module alone.", "later"]
     (box / "INBOX.md").write_text(text.replace("please", "if you please"))
     assert bodies(open_again()) == ["Leave the auth module alone, if you please.", "later"]

@@ -29,7 +29,7 @@ def mark(desk: Desk, message_ids: Sequence[str], kind: Mark, reader: str) -> Non
     known = [one for one in dict.fromkeys(message_ids) if desk.find(one)]
     new = [one for one in known if not desk.book.said(one).marks.get(kind)]
     if new:
-        add_marks(desk.layout, new, kind, reader, desk.now())
+        desk.ledger.marks.went_on(add_marks(desk.layout, new, kind, reader, desk.now()))
         desk.look()
     desk.save_index()
 
@@ -52,7 +52,7 @@ def acknowledge(desk: Desk, words: Sequence[Acknowledgement], reader: str) -> li
         new: list[bytes] = []
         answers = [_answer(desk, word, reader, newest, new) for word in words]
         if new:
-            held.append(b"".join(new), header=HEADERS[RECEIPTS])
+            desk.ledger.receipts.went_on(held.append(b"".join(new), header=HEADERS[RECEIPTS]))
             desk.look()
             desk.save_index()
     return answers

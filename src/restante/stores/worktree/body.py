@@ -56,33 +56,44 @@ def read_counted(data: bytes, start: int, size: int, form: str) -> tuple[bytes, 
     """Take a body by its count.
 
     Returns:
-        The body and the offset behind it; ``None`` when what stands there is not what was counted.
+        The body and the offset behind it; ``None`` when what stands there is not what was counted. At the end of the
+        data a body counts as soon as it is all there: editors leave out the last line end.
     """
     heading = _BLOCK_HEADING.search(data, max(start - 1, 0), start + size + 1)
     if not form:
         end = start + size
-        whole = data[end : end + 1] == b"\n" and data[end + 1 : end + 2] in (b"", b"\n") and not heading
-        return (data[start:end], end + 1) if whole else None
+        behind = data[end : end + 2]
+        # No plain body ends with a rule: that one separates blocks, and stands where the rest of a torn body would.
+        is_torn = end > len(data) or heading or data.endswith(b"\n---", start, end)
+        whole = behind in (b"", b"\n", b"\n\n") and not is_torn
+        return (data[start:end], min(end + 1, len(data))) if whole else None
     opening = _OPENING.match(data, start)
     if not opening:
         return None
     closing = b"\n%b\n" % opening[1]
     if form == "fenced":
         end = opening.end() + size
-        if heading or data[end : end + len(closing)] != closing:
+        behind = data[end : end + len(closing)]
+        is_last = end + len(behind) == len(data)
+        if heading or end > len(data) or not (closing.startswith(behind) if is_last else behind == closing):
             return None
         body = data[opening.end() : end]
-        return (body, end + len(closing)) if opening[1] not in body else None
+        return (body, end + len(behind)) if opening[1] not in body else None
     return _read_quoted(data, opening.end(), size, closing)
 
 
 def _read_quoted(data: bytes, start: int, size: int, closing: bytes) -> tuple[bytes, int] | None:
     heading = _BLOCK_HEADING.search(data, start)
     end = data.find(closing, start, heading.start() + 1 if heading else len(data))
+    after = end + len(closing)
     if end < 0:
-        return None
+        if heading:
+            return None
+        # A line of the body begins with its quote, so this can only be a part of the closing line.
+        rest = data[start:].rstrip(b"\n").rstrip(b"~").rstrip(b"\n")
+        end, after = start + len(rest), len(data)
     body = _unquoted(data[start:end])
-    return (body, end + len(closing)) if body is not None and len(body) == size else None
+    return (body, after) if body is not None and len(body) == size else None
 
 
 def _unquoted(text: bytes) -> bytes | None:
@@ -109,7 +120,8 @@ def read_loose(raw: bytes, size: int, form: str) -> tuple[bytes, bool]:
             return body, False
     else:
         body = raw.strip(b" \t\r\n\v\f")
-        if form and len(body) != size:
+        # Without its whole opening line a fenced body is torn, or somebody took the fence away.
+        if form and (len(body) != size or body.startswith(b"~")):
             return body, False
     converted = body.replace(b"\r\n", b"\n")
     if len(converted) == size:

@@ -132,14 +132,19 @@ class Book:
         """Tell whether a block may be a second one of a message that was left out."""
         return bool(self._newest_left_out) and block.id.lower() <= self._newest_left_out
 
-    def place(self, block: "Block") -> None:
-        """Take over the next message of INBOX.md."""
+    def place(self, block: "Block", believed: "datetime") -> None:
+        """Take over the next message of INBOX.md.
+
+        Args:
+            block: Its text.
+            believed: The latest time that a stamp can prove to have come.
+        """
         self._last = self.archived.next_free(self._last)
         self.total += 1
         slot = self.slots[block.id] = Slot(block, self._last)
         self._newest.append(max(block.id.lower(), self._newest[-1] if self._newest else ""))
         # A later message that we stamped proves that an earlier one's time has come, whatever the clock says now.
-        if self._expiring and "body_bytes" in block.fields:
+        if self._expiring and "body_bytes" in block.fields and self.message(slot).created <= believed:
             for other in list(self._expiring):
                 expires = self.message(self.slots[other]).expires
                 if expires and expires <= self.message(slot).created:
@@ -193,16 +198,18 @@ class Book:
         if slot is None:
             return
         self._entries.pop(message_id, None)
-        said = self._said.get(message_id)
-        is_done = slot.block.fields.get("status") == "cancelled" or (
-            said is not None and any(not receipt.is_bare for receipt in said.receipts)
-        )
-        if is_done or message_id in self._expired:
+        if self._is_done(slot) or message_id in self._expired:
             self._close(message_id)
         else:
             self._open[message_id] = None
             if "expires_at" in slot.block.fields:
                 self._expiring.add(message_id)
+
+    def _is_done(self, slot: Slot) -> bool:
+        said = self._said.get(slot.block.id)
+        return slot.block.fields.get("status") == "cancelled" or (
+            said is not None and any(not receipt.is_bare for receipt in said.receipts)
+        )
 
     def _close(self, message_id: str) -> None:
         self._open.pop(message_id, None)
@@ -265,8 +272,13 @@ class Book:
         found = [known(slot.block.id) or self.entry(slot, now) for slot in slots]
         return [one for one in found if one.standing.status in PENDING]
 
-    def picks(self, resume: int) -> tuple[list[Slot], list[str], Picks]:
+    def picks(self, resume: int, sure: "datetime") -> tuple[list[Slot], list[str], Picks]:
         """Return what the index keeps of the messages before an offset.
+
+        Args:
+            resume: The offset.
+            sure: The latest time that has come beyond doubt; what expired later than that has done so by this
+                process's clock only, and may be pending by another's.
 
         Returns:
             Those that may be pending; the ids that things said of are kept for, those behind the offset too; the sums.
@@ -276,7 +288,9 @@ class Book:
             if slot.block.start < resume:
                 break
             behind.append(slot)
-        kept = [slot for slot in (self.slots[one] for one in self._open) if slot.block.start < resume]
+        expired = [slot for one, slot in self.slots.items() if one in self._expired] if self._expired else []
+        maybe = [*(self.slots[one] for one in self._open), *(one for one in expired if self._may_be_pending(one, sure))]
+        kept = [slot for slot in maybe if slot.block.start < resume]
         kept.sort(key=lambda slot: slot.number)
         before = len(self.slots) - len(behind)
         newest = self._newest[before - 1] if before else ""
@@ -288,6 +302,10 @@ class Book:
             archived=self.archived,
         )
         return kept, [slot.block.id for slot in (*kept, *behind)], picks
+
+    def _may_be_pending(self, slot: Slot, sure: "datetime") -> bool:
+        expires = self.message(slot).expires
+        return expires is not None and expires > sure and not self._is_done(slot)
 
     @property
     def open_count(self) -> int:

@@ -97,7 +97,8 @@ class Teller:
             witness=self._witness(self._book.last),
             marks=len(ledger.marks.items),
             receipts=len(ledger.receipts.items),
-            replies=len(ledger.replies.items),
+            replies=sum(ledger.is_whole(ledger.replies, block) for block in ledger.replies.items[-1:])
+            + len(ledger.replies.items[:-1]),
             waiting=tuple(entry.message.number for entry in pending),
         )
 
@@ -171,12 +172,16 @@ class Teller:
         return found, replace(cursor, receipts=cursor.receipts + len(new))
 
     def _replies(self, cursor: Cursor, limit: int) -> tuple[list[Change], Cursor]:
-        blocks = self._ledger.replies.items
+        stream = self._ledger.replies
+        blocks = stream.items
         found: list[Change] = []
         place = cursor.replies
         # One that is not whole may still grow if it is the last.
-        while place < len(blocks) and len(found) < limit and (blocks[place].complete or place + 1 < len(blocks)):
-            if blocks[place].complete:
+        while place < len(blocks) and len(found) < limit:
+            is_whole = self._ledger.is_whole(stream, blocks[place])
+            if not is_whole and place + 1 == len(blocks):
+                break
+            if is_whole:
                 reply = reply_of(blocks[place])
                 found.append(Change(ChangeKind.REPLY, reply.created, reply.to, reply=reply))
             place += 1

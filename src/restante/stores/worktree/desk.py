@@ -6,10 +6,10 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import MailboxDeleted, NoSuchMessage, RestanteError, StorageFailed
+from restante.domain.errors import Damaged, MailboxDeleted, NoSuchMessage, RestanteError, StorageFailed
 from restante.stores.files import read_file, remove, replace
 from restante.stores.worktree.index import Index
-from restante.stores.worktree.layout import Layout
+from restante.stores.worktree.layout import INBOX, Layout
 from restante.stores.worktree.ledger import Ledger
 from restante.stores.worktree.shelf import Shelf
 
@@ -39,7 +39,7 @@ class Desk:
 
     def __init__(self, worktree: Worktree, clock: Clock, ids: Ids, limits: Limits) -> None:
         self.layout = Layout(worktree)
-        self.ledger = Ledger(self.layout, worktree.address)
+        self.ledger = Ledger(self.layout, worktree.address, self.now)
         self.shelf = Shelf(self.layout, worktree.address)
         self.clock = clock
         self.ids = ids
@@ -93,15 +93,21 @@ class Desk:
         Raises:
             NoSuchMessage: The mailbox never had it, as far as is known.
             MailboxDeleted: It was posted here once.
+            Damaged: It stands in INBOX.md and is not all there, or not yet.
         """
         letter = self.find(message_id)
         if letter:
             return letter
+        self.look(everything=True)
+        if fault := self.ledger.withheld(message_id):
+            raise Damaged(
+                f"{fault.source}, line {fault.line}: {fault.reason}",
+                remedy=f"look at {self.layout.shared(INBOX)} from line {fault.line} on",
+            )
         trace = self.layout.trace
         if trace and message_id and f"\n{message_id} ".encode(errors="replace") in b"\n" + (read_file(trace) or b""):
-            raise MailboxDeleted(
-                f"{message_id} was posted here, and the mailbox was deleted since", remedy="post it again if it matters"
-            )
+            what = "INBOX.md does not hold it any more" if self.ledger.inbox.anchor else "the mailbox was deleted since"
+            raise MailboxDeleted(f"{message_id} was posted here, and {what}", remedy="post it again if it matters")
         raise NoSuchMessage(f"no message {message_id!r} in {self.address}", remedy="restante snapshot lists the ids")
 
     def judge(self, letter: Letter, now: datetime) -> Entry:

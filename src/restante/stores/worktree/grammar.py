@@ -51,8 +51,9 @@ class Block(NamedTuple):
         fields: Metadata by name; values are decoded.
         body: The text; of a receipt, what belongs to none of its fields.
         complete: False for a torn or half-visible append: the body is shorter than ``body_bytes`` or its fence
-            is open, there is no body at all, or the text ends without a line end. A receipt is complete
-            as soon as it names its message: agents' editors leave out the last line end.
+            is open, there is no body at all, or the text ends without a line end and nothing counts it. A
+            receipt is complete as soon as it names its message: agents' editors leave out the last line end.
+        open_ended: Not complete only for want of a last line end: whole, as soon as nobody is writing any more.
     """
 
     kind: Kind
@@ -63,6 +64,7 @@ class Block(NamedTuple):
     fields: dict[str, str]
     body: str
     complete: bool
+    open_ended: bool = False
 
 
 class Scan(NamedTuple):
@@ -105,6 +107,10 @@ _WRITTEN = {
     Kind.REPLY: re.compile(rb"\n((?:[a-z_]+: [^\r\n]*\n)+)\n"),
     Kind.RECEIPT: re.compile(rb"\n((?:[a-z_]+: [^\r\n]*\n)+)"),
 }
+# What may stand between blocks and says nothing.
+_BETWEEN = BLANKS + b"-"
+# The title, up to its rule, and the remarks of the archive.
+_TITLE = re.compile(rb"(?s)(?:\xef\xbb\xbf)?# [^\r\n]*\r?\n.*?\n---\r?\n(?:\s*<!--.*?-->)*")
 # What a half-visible append shows before its heading is whole.
 _BEGUN = re.compile(rb"\n\r?\n(?:-{1,3}|---\r?\n\r?\n(?:#[^\r\n]*)?)\Z")
 
@@ -120,6 +126,8 @@ class _Scanner:
         self._faults: list[Fault] = []
         self._counted = 0
         self._line = line
+        # Whether a heading before the first block is told of already, and what stands below it with it.
+        self._malformed = False
 
     def run(self) -> Scan:
         read = self._read_receipt if self._kind is Kind.RECEIPT else self._read_text
@@ -132,8 +140,20 @@ class _Scanner:
                 continue
             resume, resume_line = start.start, line
             start = read(start, line)
+        if self._offset == 0:
+            self._look_before(self._blocks[0].start if self._blocks else self._end_of_text(0))
         self._faults.sort(key=lambda fault: fault.line)
         return Scan(self._blocks, self._faults, self._offset + resume, resume_line)
+
+    def _look_before(self, end: int) -> None:
+        """Report what stands before the first block, where it is neither a title nor a remark."""
+        text = self._data[:end]
+        words = text.removeprefix(_BOM).strip(BLANKS)
+        if not self._blocks and not words.startswith((b"#", b"<!--")):
+            if words:
+                self._fault(1, f"not a mailbox file: no {self._kind.value} and no title is found in it")
+        elif self._kind is Kind.MESSAGE and not self._malformed and (title := _TITLE.match(text)):
+            self._report_strays(title.end(), end)
 
     def _line_of(self, position: int) -> int:
         if position < self._counted:
@@ -146,6 +166,7 @@ class _Scanner:
         self._faults.append(Fault(self._source, line, reason))
 
     def _report(self, position: int, text: bytes) -> None:
+        self._malformed = self._malformed or not self._blocks
         shown = text.decode(errors="replace")[:80]
         self._fault(self._line_of(position), f"the heading {shown!r} is no {self._kind.value} id")
 
@@ -157,34 +178,33 @@ class _Scanner:
             raw, end = counted
             self._add(start, line, end, fields, raw, complete=True)
             following = self._starts.next(end)
-            if following and self._data[end : following.before].strip(BLANKS):
-                self._fault(line, f"text stands behind the end of {start.id} and belongs to nothing")
+            self._report_strays(end, following.before if following else self._end_of_text(end))
             return following
         following = self._starts.next(start.after)
         before = following.before if following else self._end_of_text(body)
         raw = self._data[body:before]
-        complete = (marked and raw[-1:] in (b"\n", b"\r")) or bool(raw.strip(BLANKS))
-        if self._data[before - 1 : before] not in (b"\n", b"\r"):
-            complete = complete and following is not None and not self._is_torn(raw)
+        whole = (marked and raw[-1:] in (b"\n", b"\r")) or bool(raw.strip(BLANKS))
+        is_ended = self._data[before - 1 : before] in (b"\n", b"\r")
         if size is None:
             raw = raw.strip(BLANKS)
+            whole = whole and (is_ended or not _is_head_fragment(raw))
         else:
-            raw, whole = read_loose(raw, size, form)
-            complete = complete and whole
-            if complete and len(raw) != size:
+            raw, is_there = read_loose(raw, size, form)
+            whole = whole and is_there and (marked or self._kind is Kind.REPLY) and not _is_head_fragment(raw)
+            if whole and len(raw) != size:
                 self._fault(line, f"the body of {start.id} has {len(raw)} bytes and was written with {size}")
+        complete = whole and (is_ended or following is not None)
         if following and not complete:
-            self._fault(line, f"{start.id} is torn: a part of it is missing")
-        self._add(start, line, self._end_of(start, before), fields, raw, complete=complete)
+            self._fault(line, why_withheld(start.id, size, len(raw)))
+        end = self._end_of(start, before)
+        self._add(start, line, end, fields, raw, complete=complete, open_ended=whole and not complete)
         return following
 
-    def _is_torn(self, raw: bytes) -> bool:
-        """Tell whether text that a separator directly follows was cut off: a writer ends a line before it."""
-        if self._kind is Kind.MESSAGE:
-            return True
-        from restante.stores.worktree.handwritten import is_head_fragment
-
-        return is_head_fragment(raw.decode(errors="replace"))
+    def _report_strays(self, position: int, until: int) -> None:
+        """Report text that stands between blocks, with its own line."""
+        text = self._data[position:until].lstrip(_BETWEEN)
+        if text:
+            self._fault(self._line_of(until - len(text)), "text outside of any message: nobody is given it")
 
     def _head(self, start: Start, line: int) -> tuple[dict[str, str], int, bool]:
         written = _WRITTEN[self._kind].match(self._data, start.after)
@@ -230,8 +250,18 @@ class _Scanner:
         text = self._data[start.start : before].rstrip(BLANKS)
         return line_end(self._data, start.start + len(text), before)
 
-    def _add(self, start: Start, line: int, end: int, fields: dict[str, str], raw: bytes, *, complete: bool) -> None:
-        if complete:
+    def _add(
+        self,
+        start: Start,
+        line: int,
+        end: int,
+        fields: dict[str, str],
+        raw: bytes,
+        *,
+        complete: bool,
+        open_ended: bool = False,
+    ) -> None:
+        if complete or open_ended:
             for problem in problems(self._kind.value, fields):
                 self._fault(line, problem)
             body = self._text(raw, line, "body")
@@ -239,5 +269,23 @@ class _Scanner:
             body = raw.decode(errors="replace")
         offset = self._offset
         self._blocks.append(
-            Block(self._kind, start.id, offset + start.start, offset + end, line, fields, body, complete)
+            Block(self._kind, start.id, offset + start.start, offset + end, line, fields, body, complete, open_ended)
         )
+
+
+def why_withheld(block_id: str, size: int | None, found: int) -> str:
+    """Say why a block that is not complete is given to nobody."""
+    if size is None or found >= size:
+        return f"{block_id} is torn: a part of it is missing"
+    # Whether a crash or a person took the rest cannot be told apart, and half a sentence can say the opposite.
+    return (
+        f"{block_id} is torn or was shortened by hand: {found} of {size} bytes; "
+        "correct or remove its body_bytes line to have it delivered"
+    )
+
+
+def _is_head_fragment(raw: bytes) -> bool:
+    """Tell whether a text without a line end is what a torn head left, and no body."""
+    from restante.stores.worktree.handwritten import is_head_fragment
+
+    return is_head_fragment(raw.decode(errors="replace"))

@@ -71,7 +71,7 @@ def read_head(data: bytes, start: int) -> tuple[dict[str, str], int, bool]:
 
 def is_head_fragment(text: str) -> bool:
     """Tell whether a text is what the beginning of a metadata line leaves."""
-    return any(f"{name}:".startswith(text) for name in _HEAD)
+    return any(f"{name}:".startswith(text) for name in (*_HEAD, "Mesaj", "Message"))
 
 
 def _head_pair(text: str, fields: dict[str, str], *, behind_blank: bool) -> tuple[str, str] | None:

@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from restante.stores.worktree.ledger import Ledger
     from restante.stores.worktree.stream import Stream
 
-_VERSION = 1
+_VERSION = 2
 _NAME = "index.json"
 # An index is worth saving when this many bytes would otherwise be read again by every process.
 _WORTH_BYTES = 4096
 _WORTH_BYTES_EACH = 32
+# Telling that so many bytes are as they were costs as much as reading one.
+_SUMMED_FOR_ONE = 16
 _REPLACED = 1 << 40
 
 Span = tuple[int, int, int]
@@ -54,7 +56,7 @@ class Index:
             "receipts": ledger.receipts,
             "marks": ledger.marks,
         }
-        self._saved: dict[str, tuple[int, int]] = {}
+        self._saved: dict[str, Anchor] = {}
 
     def open(self) -> None:
         """Begin reading from the saved index, if it fits."""
@@ -74,21 +76,25 @@ class Index:
 
     def save(self) -> None:
         """Save the index if enough has come since; a mailbox that cannot be written goes without."""
-        places = {name: (one.anchor.inode, one.anchor.resume) for name, one in self._streams.items() if one.anchor}
+        anchors = {name: one.anchor for name, one in self._streams.items() if one.anchor}
         grown = 0
-        for name, (inode, resume) in places.items():
-            known_inode, known = self._saved.get(name, (inode, 0))
+        for name, anchor in anchors.items():
+            known = self._saved.get(name)
             # A file that was replaced makes the whole index void.
-            grown += abs(resume - known) if inode == known_inode else _REPLACED
+            if known and known.inode != anchor.inode:
+                grown += _REPLACED
+            elif known and known.state != anchor.state:
+                grown += known.resume // _SUMMED_FOR_ONE
+            grown += abs(anchor.resume - (known.resume if known else 0))
         if grown >= _WORTH_BYTES + _WORTH_BYTES_EACH * self._ledger.book.open_count:
             with suppress(RestanteError):
                 replace(self._layout.own(_NAME), self._write(), durable=False)
-                self._saved = places
+                self._saved = anchors
 
     def _write(self) -> bytes:
         ledger = self._ledger
         book = ledger.book
-        slots, kept, picks = book.picks(ledger.inbox.anchor.resume if ledger.inbox.anchor else 0)
+        slots, kept, picks = book.picks(ledger.inbox.anchor.resume if ledger.inbox.anchor else 0, ledger.sure_time())
         said = [book.said(message_id) for message_id in kept]
         content = {
             "inbox": _describe(ledger.inbox, [slot.block for slot in slots]),
@@ -135,7 +141,7 @@ class Index:
             elif not stream.pick(anchor, spans):
                 return None
             if anchor:
-                self._saved[name] = (anchor.inode, anchor.resume)
+                self._saved[name] = anchor
         return picks
 
 
@@ -146,9 +152,10 @@ def _describe(stream: Stream[Item], items: Iterable[Item]) -> dict[str, object] 
         return None
     spans = sorted((item.start, item.end, item.line) for item in items if item.start < anchor.resume)
     return {
-        "file": [anchor.device, anchor.inode, anchor.size, anchor.mtime_ns],
-        "resume": [anchor.resume, anchor.line],
+        "file": anchor.state,
+        "resume": [anchor.size, anchor.resume, anchor.line],
         "check": anchor.check.hex(),
+        "sum": anchor.sum,
         "spans": spans,
     }
 
@@ -156,8 +163,8 @@ def _describe(stream: Stream[Item], items: Iterable[Item]) -> dict[str, object] 
 def _understand(told: dict[str, Any] | None) -> tuple[Anchor | None, list[Span]]:
     if told is None:
         return None, []
-    device, inode, size, mtime_ns = (int(number) for number in told["file"])
-    resume, line = (int(number) for number in told["resume"])
+    device, inode, file_size, mtime_ns, ctime_ns = (int(number) for number in told["file"])
+    size, resume, line = (int(number) for number in told["resume"])
     check = bytes.fromhex(told["check"])
     spans = [(int(start), int(end), int(at)) for start, end, at in told["spans"]]
     before = 0
@@ -167,4 +174,5 @@ def _understand(told: dict[str, Any] | None) -> tuple[Anchor | None, list[Span]]
         before = end
     if not (0 <= resume <= size and len(check) == min(CHECK_BYTES, resume)):
         raise ValueError("not a place in a file")
-    return Anchor(device, inode, size, mtime_ns, resume, line, check), spans
+    anchor = Anchor(device, inode, size, file_size, mtime_ns, ctime_ns, resume, line, check, int(told["sum"]))
+    return anchor, spans

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from restante.domain.errors import StorageFailed
 from restante.stores.files import create, make_directory
 from restante.stores.worktree.locate import MAILBOX, check_inside
 
@@ -39,9 +42,13 @@ class Layout:
 
         Raises:
             Unsafe: One is a symbolic link that leads out of the worktree.
+            StorageFailed: Something else than a directory is there.
         """
         root = self.worktree.root
         self.box = check_inside(root, os.path.join(root, MAILBOX))
+        with suppress(FileNotFoundError, PermissionError):
+            if not stat.S_ISDIR(os.lstat(self.box).st_mode):
+                raise StorageFailed(f"{self.box} is not a directory", remedy="move it out of the way")
         self.private = check_inside(root, self.box + "/.restante")
 
     @property

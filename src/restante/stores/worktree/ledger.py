@@ -6,25 +6,34 @@ A look at what is pending begins from ``index`` and costs what is pending and ne
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from restante.domain.mailbox import Fault
 from restante.stores.files import read_file
 from restante.stores.worktree.blocks import receipt_of
 from restante.stores.worktree.book import Book
-from restante.stores.worktree.grammar import Kind, scan
+from restante.stores.worktree.fields import size_of
+from restante.stores.worktree.grammar import Kind, scan, why_withheld
 from restante.stores.worktree.layout import INBOX, MARKS, OUTBOX, RECEIPTS
 from restante.stores.worktree.marks import scan_marks
 from restante.stores.worktree.numbers import archived_numbers
-from restante.stores.worktree.record import SETTLING_SECONDS, unsettled_size, was_cut
+from restante.stores.worktree.record import SETTLING_SECONDS, is_our_append, unsettled_size
 from restante.stores.worktree.stream import Stream
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from restante.domain.receipt import Receipt
     from restante.stores.worktree.book import Picks
     from restante.stores.worktree.grammar import Block, Scan
     from restante.stores.worktree.layout import Layout
     from restante.stores.worktree.marks import MarkLine
+
+# How far the clocks of two programs may be apart before one of them is wrong rather than the other set back.
+_MOST_APART = timedelta(days=1)
+# Some filesystems keep whole seconds, and the system's time of a write lags a little behind its clock.
+_COARSE = timedelta(seconds=2)
 
 # What stands for a second block with the id of an earlier one.
 _DOUBLE = "double"
@@ -40,6 +49,7 @@ class Ledger:
     Args:
         layout: The mailbox's files.
         address: Its address, for the messages.
+        now: Returns the time.
 
     Attributes:
         book: The messages, and what was said of them.
@@ -49,12 +59,14 @@ class Ledger:
         marks: What was noticed and seen.
         spoken: For each block of RECEIPTS.md that is held, its receipt.
         placed: For each block of INBOX.md that is held, the id of its message; something else where it is none.
-        unfinished: The last block of INBOX.md, when it is not all there.
+        unfinished: The last block of INBOX.md, when it is not all there or its writer may still be at it.
     """
 
-    def __init__(self, layout: Layout, address: str) -> None:
+    def __init__(self, layout: Layout, address: str, now: Callable[[], datetime]) -> None:
         self._layout = layout
+        self._now = now
         self._head = b""
+        self._is_ended = False
         self.book = Book(address)
         self.inbox = self._stream(INBOX, Kind.MESSAGE)
         self.receipts = self._stream(RECEIPTS, Kind.RECEIPT)
@@ -71,7 +83,11 @@ class Ledger:
 
         layout = self._layout
         return Stream(
-            lambda: layout.joined(name), layout.resolved, read, lambda inode: unsettled_size(layout, name, inode)
+            lambda: layout.joined(name),
+            layout.resolved,
+            read,
+            lambda inode: unsettled_size(layout, name, inode),
+            lambda before, after: is_our_append(layout, name, before, after),
         )
 
     def _clear(self) -> None:
@@ -80,6 +96,12 @@ class Ledger:
         self.placed: list[str] = []
         self.unfinished: Block | None = None
         self._marked: list[MarkLine] = []
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether no message can come to light in INBOX.md without a change of it, only because time passes."""
+        anchor = self.inbox.anchor
+        return self.unfinished is None and (anchor is None or anchor.size >= anchor.file_size)
 
     @property
     def is_sparse(self) -> bool:
@@ -134,6 +156,8 @@ class Ledger:
                 raise _Stale
             if first is not None:
                 take(first)
+        if self.unfinished and self.is_whole(self.inbox, self.unfinished):
+            self._place(len(self.inbox.items) - 1)
 
     def _hear(self, first: int) -> None:
         """Take over receipts from a place on."""
@@ -162,17 +186,32 @@ class Ledger:
                 self.book.unplace(gone)
         self.unfinished = None
         items = self.inbox.items
+        believed = min(self._written(), self._now() + _MOST_APART)
         for place in range(first, len(items)):
-            self.placed.append(self._place_one(items[place], is_last=place == len(items) - 1))
+            self.placed.append(self._place_one(items[place], believed))
+        if items and not self.placed[-1]:
+            self.unfinished = items[-1]
 
-    def _place_one(self, block: Block, *, is_last: bool) -> str:
-        if not block.complete and self._is_cut(block, is_last=is_last):
+    def _written(self) -> datetime:
+        """Return when INBOX.md was written by the system's clock, which no program's stamp can be ahead of."""
+        try:
+            mtime = self.inbox.anchor.mtime_ns / 1e9 if self.inbox.anchor else 0
+            return datetime.fromtimestamp(mtime, UTC) + _COARSE
+        except (ValueError, OverflowError, OSError):
+            return self._now()
+
+    def sure_time(self) -> datetime:
+        """Return the latest time that has come by this process's clock and by the system's, too."""
+        return min(self._written() - _COARSE, self._now())
+
+    def _place_one(self, block: Block, believed: datetime) -> str:
+        if not self.is_whole(self.inbox, block):
             return ""
         if block.id in self.book.slots:
             return _DOUBLE
         if self.book.is_doubtful(block) and self._is_named_before(block):
             raise _Stale
-        self.book.place(block)
+        self.book.place(block, believed)
         return block.id
 
     def _is_named_before(self, block: Block) -> bool:
@@ -180,11 +219,31 @@ class Ledger:
         before = read_file(self._layout.shared(INBOX), most=block.start) or b""
         return block.id.encode() in before
 
-    def _is_cut(self, block: Block, *, is_last: bool) -> bool:
-        """Tell whether a block is a part of what its writer meant; one that a person shortened later is not."""
-        if is_last:
-            self.unfinished = block
-        return is_last or "body_bytes" not in block.fields or was_cut(self._layout, INBOX, block.id)
+    def is_whole(self, stream: Stream[Block], block: Block) -> bool:
+        """Tell whether a block is all there: one without a last line end is when nobody has written for a while."""
+        return block.complete or (block.open_ended and (self._is_ended or _has_rested(stream)))
+
+    def end_unfinished(self) -> None:
+        """Take what stands at the end of INBOX.md for whole, if it can be: a new block is written behind it."""
+        if self.unfinished and self.unfinished.open_ended:
+            self._is_ended = True
+            self._place(len(self.inbox.items) - 1)
+            self._is_ended = False
+
+    def withheld(self, message_id: str) -> Fault | None:
+        """Return why a message that stands in INBOX.md is given to nobody; ``None`` where it does not stand there."""
+        for block, name in zip(self.inbox.items, self.placed, strict=True):
+            if block.id == message_id and not name:
+                return Fault(INBOX, block.line, self._why(block))
+        return None
+
+    @staticmethod
+    def _why(block: Block) -> str:
+        if block.open_ended:
+            return (
+                f"{block.id} does not end with a line end yet; it counts {SETTLING_SECONDS:g} s after the last change"
+            )
+        return why_withheld(block.id, size_of(block.fields), len(block.body.encode()))
 
     def faults(self) -> list[Fault]:
         """Return what could not be read, file by file."""
@@ -192,12 +251,17 @@ class Ledger:
         for block, name in zip(self.inbox.items, self.placed, strict=True):
             if name == _DOUBLE:
                 found.append(Fault(INBOX, block.line, f"a second block with the id {block.id}; the first one counts"))
-        cut, anchor = self.unfinished, self.inbox.anchor
-        if cut and anchor:
-            if abs(time.time() - anchor.mtime_ns / 1e9) > SETTLING_SECONDS:
-                size = f"{len(cut.body.encode())} of {cut.fields.get('body_bytes', 'unknown')} bytes"
-                found.append(Fault(INBOX, cut.line, f"{cut.id} is cut short: {size}"))
+        cut = self.unfinished
+        if cut:
+            if _has_rested(self.inbox):
+                found.append(Fault(INBOX, cut.line, self._why(cut)))
             else:
                 # A writer of this moment will have finished the next time somebody looks.
                 found = [fault for fault in found if fault.line < cut.line]
         return [*found, *self.receipts.faults, *self.replies.faults, *self.marks.faults]
+
+
+def _has_rested(stream: Stream[Block]) -> bool:
+    """Tell whether a file was changed so long ago that nobody can be in the middle of it."""
+    anchor = stream.anchor
+    return anchor is not None and abs(time.time() - anchor.mtime_ns / 1e9) > SETTLING_SECONDS

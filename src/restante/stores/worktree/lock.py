@@ -30,6 +30,7 @@ from restante.stores.worktree.record import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from restante.stores.files import Appended
     from restante.stores.worktree.layout import Layout
 
 WAIT_SECONDS = 10.0
@@ -79,12 +80,15 @@ class Held:
             return False
         return True
 
-    def append(self, data: bytes, *, header: bytes) -> None:
+    def append(self, data: bytes, *, header: bytes) -> Appended:
         """Append a block durably, whole or not at all.
 
         Args:
             data: The block.
             header: What an empty file begins with.
+
+        Returns:
+            What the file was before and after, and how many bytes were added.
 
         Raises:
             StorageFailed: The file is as it was before.
@@ -92,11 +96,11 @@ class Held:
         with translated(self.path):
             fd = open_file(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
             try:
-                self._append(fd, data, header)
+                return self._append(fd, data, header)
             finally:
                 os.close(fd)
 
-    def _append(self, fd: int, data: bytes, header: bytes) -> None:
+    def _append(self, fd: int, data: bytes, header: bytes) -> Appended:
         status = os.fstat(fd)
         size = status.st_size
         if size == 0:
@@ -106,20 +110,24 @@ class Held:
             data = b"\n" + data
         intent = WriteRecord(os.getpid(), self.inode, status.st_ino, size, data)
         record = write_record(self._layout, self._name, intent)
+        appended = None
         try:
             write_all(fd, data)
+            appended = status, os.fstat(fd), len(data)
             with _removed_meanwhile(self._spare):
                 os.fsync(fd)
         except OSError:
             with suppress(OSError):
                 if size < os.fstat(fd).st_size <= size + len(data):
                     os.ftruncate(fd, size)
+            appended = None
             raise
         finally:
             with suppress(OSError):
-                settle(record)
+                settle(record, appended)
         if size == 0:
             sync_directory(os.path.dirname(self.path))
+        return appended
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from restante.stores.worktree.words import moment, moment_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from restante.stores.files import Appended
     from restante.stores.worktree.layout import Layout
 
 
@@ -79,8 +80,11 @@ def _parse(raw: bytes, start: int, end: int, line: int) -> MarkLine | None:
     return MarkLine(start, end, line, at, Mark(words[1]), words[2], " ".join(words[3:])) if at else None
 
 
-def add_marks(layout: "Layout", message_ids: "Iterable[str]", mark: Mark, reader: str, at: datetime) -> None:
+def add_marks(layout: "Layout", message_ids: "Iterable[str]", mark: Mark, reader: str, at: datetime) -> "Appended":
     """Add a line for each message. *Seen* is durable; *noticed* is remade by the next showing.
+
+    Returns:
+        As ``append_line``.
 
     Raises:
         StorageFailed: They cannot be written.
@@ -90,4 +94,4 @@ def add_marks(layout: "Layout", message_ids: "Iterable[str]", mark: Mark, reader
     name = "".join(one if one.isprintable() and not one.isspace() else "-" for one in reader)
     lines = "".join(f"{time} {mark} {message_id} {name}\n" for message_id in message_ids)
     layout.make()
-    append_line(layout.own(MARKS), lines.encode(errors="replace"), durable=mark is Mark.SEEN)
+    return append_line(layout.own(MARKS), lines.encode(errors="replace"), durable=mark is Mark.SEEN)

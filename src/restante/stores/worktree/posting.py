@@ -18,7 +18,6 @@ from restante.stores.worktree.fields import write_value
 from restante.stores.worktree.grammar import Kind, scan
 from restante.stores.worktree.layout import INBOX, RECEIPTS, STATE
 from restante.stores.worktree.lock import locked
-from restante.stores.worktree.record import note_cut
 from restante.stores.worktree.render import HEADERS, cancel, render_message
 from restante.stores.worktree.words import moment_text
 
@@ -38,6 +37,7 @@ def post(desk: Desk, draft: Draft) -> Posted:
         check_text(word, desk.limits, what="a line of the message's head")
     with locked(desk.layout, INBOX) as held:
         desk.look()
+        desk.ledger.end_unfinished()
         if draft.client_id and (earlier := _posted_as(desk, draft.client_id)):
             if earlier.body != draft.body:
                 raise Conflict(
@@ -47,11 +47,9 @@ def post(desk: Desk, draft: Draft) -> Posted:
             return Posted(earlier, duplicate=True)
         _check_room(desk, size)
         message, data = _write(desk, draft)
-        if desk.ledger.unfinished:
-            note_cut(desk.layout, desk.ledger.unfinished.id)
-        desk.save_index()
-        held.append(data, header=HEADERS[INBOX])
+        desk.ledger.inbox.went_on(held.append(data, header=HEADERS[INBOX]))
         desk.ring()
+        desk.save_index()
     with suppress(RestanteError):
         _leave_trace(desk.layout, message)
     return Posted(message)
@@ -128,8 +126,8 @@ def _leave_trace(layout: Layout, message: Message) -> None:
     if not os.path.lexists(layout.joined(STATE)):
         create(layout.joined(STATE), _default_state(message.created))
     if layout.trace:
-        if not os.path.isdir(directory := os.path.dirname(layout.trace)):
-            make_directory(directory)
+        # Not through a link that somebody put there: it may lead anywhere.
+        make_directory(os.path.dirname(layout.trace))
         append_line(layout.trace, f"{message.id} {moment_text(message.created)}\n".encode(), durable=False)
 
 

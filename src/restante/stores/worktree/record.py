@@ -1,25 +1,33 @@
 """The write-ahead record: what a writer was about to append, so that its death in the middle can be mended.
 
-``.restante/<file>.write`` is one line of numbers and then the bytes; when the append is done, its first byte is
+``.restante/<file>.write`` is one line of numbers and then the bytes; when the append is done, its beginning is
 overwritten, which is cheaper than removing it. It need not be durable. After a power loss it is missing or stale,
 and both are harmless: nothing is ever cut off a file unless it ends in a part of exactly those bytes, at exactly
 that place.
+
+What overwrites it tells what the file was before the append and after it. So a reader that knew the one and finds
+the other need not look whether anybody changed what it had read.
 """
 
 import os
+import stat
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from restante.domain.errors import RestanteError, StorageFailed
 from restante.domain.ids import is_well_formed
-from restante.stores.files import append_line, open_file, read_file, replace, translated, write_all
+from restante.stores.files import open_file, read_file, replace, translated, write_all
 
 if TYPE_CHECKING:
+    from restante.stores.files import Appended
     from restante.stores.worktree.layout import Layout
 
 SETTLING_SECONDS = 10.0
 
 _FIRST_WORD = b"restante-write-1"
 _SETTLED = b"-"
+_WROTE = b"-wrote"
+_MOST_WROTE = 512
 # Every block that any program of this format appends begins with this.
 _SEPARATOR = b"\n---\n\n## "
 
@@ -64,21 +72,47 @@ def write_record(layout: "Layout", name: str, record: WriteRecord) -> int:
     return fd
 
 
-def settle(fd: int) -> None:
-    """Say in a record that its append is over, and close it.
+def settle(fd: int, appended: "Appended | None" = None) -> None:
+    """Say in a record that its append is over, and what the file was before and after it; close it.
 
     Raises:
         OSError: That cannot be written.
     """
+    words = _SETTLED
+    if appended:
+        numbers = (*state_of(appended[0]), *state_of(appended[1]))
+        words = b" ".join([_WROTE, *(b"%d" % number for number in numbers)]) + b"\n"
     try:
-        os.pwrite(fd, _SETTLED, 0)
+        os.pwrite(fd, words, 0)
     finally:
         os.close(fd)
 
 
+def state_of(status: os.stat_result) -> tuple[int, ...]:
+    """Return what is the same as long as nobody changes a file: which it is, its size and its times."""
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def is_our_append(layout: "Layout", name: str, before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+    """Tell whether nothing but one append of ours led from one state of a file to another."""
+    try:
+        told = read_file(record_path(layout, name), most=_MOST_WROTE) or b""
+    except RestanteError:
+        return False
+    return told.startswith(b" ".join([_WROTE, *(b"%d" % number for number in (*before, *after))]) + b"\n")
+
+
 def read_record(layout: "Layout", name: str) -> WriteRecord | None:
-    """Return the record of a file; ``None`` when there is none, or one whose own writing was cut short."""
-    data = read_file(record_path(layout, name))
+    """Return the record of a file; ``None`` when there is none, or one whose own writing was cut short.
+
+    Raises:
+        StorageFailed: Something stands there that is no file.
+    """
+    path = record_path(layout, name)
+    try:
+        data = read_file(path)
+    except RestanteError as error:
+        raise StorageFailed(error.message, remedy=f"remove {path}; nothing in it is needed") from error
     if data is None:
         return None
     head, _, body = data.partition(b"\n")
@@ -96,30 +130,14 @@ def unsettled_size(layout: "Layout", name: str, inode: int) -> int | None:
     An append that began long ago has a dead writer: what there is of it is then read, and reported.
     """
     try:
-        age = time.time() - os.lstat(record_path(layout, name)).st_mtime
+        status = os.lstat(record_path(layout, name))
     except OSError:
         return None
-    if abs(age) > SETTLING_SECONDS:
+    # Something else in its place is for the next writer to complain of.
+    if not stat.S_ISREG(status.st_mode) or abs(time.time() - status.st_mtime) > SETTLING_SECONDS:
         return None
     record = read_record(layout, name)
     return record.size if record and record.inode == inode else None
-
-
-def note_cut(layout: "Layout", message_id: str) -> None:
-    """Remember that a block was cut short, before something is written behind it.
-
-    Raises:
-        StorageFailed: It cannot be remembered.
-    """
-    append_line(layout.own("torn"), message_id.encode() + b"\n", durable=True)
-
-
-def was_cut(layout: "Layout", name: str, block_id: str) -> bool:
-    """Tell whether a block that is not whole was cut short when it was written, and not shortened by a person."""
-    record = read_record(layout, name)
-    if record and b"## " + block_id.encode() in record.data:
-        return True
-    return block_id.encode() in (read_file(layout.own("torn")) or b"").split(b"\n")
 
 
 def recover(layout: "Layout", name: str, record: WriteRecord) -> None:

@@ -113,9 +113,9 @@ class WorktreeMailbox:
 
     def replies(self, message_id: str | None = None) -> list[Reply]:
         """Return replies in the order they were given; with an id, only those to that message."""
-        stream = self.desk.ledger.replies
-        stream.refresh()
-        found = (reply_of(block) for block in stream.items if block.complete)
+        ledger = self.desk.ledger
+        ledger.replies.refresh()
+        found = (reply_of(block) for block in ledger.replies.items if ledger.is_whole(ledger.replies, block))
         return [reply for reply in found if message_id is None or reply.to == message_id]
 
     def counts(self) -> Counts:
