@@ -10,11 +10,14 @@ def mail_waits(root: str) -> bool:
         root: The worktree's top level.
     """
     box = os.path.join(root, ".codex-mailbox")
-    try:
-        inbox = os.stat(os.path.join(box, "INBOX.md")).st_mtime_ns
-    except OSError:
+    inbox = _time(box, "INBOX.md")
+    if inbox is None:
         return False
+    return (inbox, _time(box, "RECEIPTS.md")) != (_time(box, ".restante/quiet"), _time(box, ".restante/quiet-receipts"))
+
+
+def _time(box: str, name: str) -> "int | None":
     try:
-        return os.stat(os.path.join(box, ".restante", "quiet")).st_mtime_ns != inbox
+        return os.stat(os.path.join(box, name)).st_mtime_ns
     except OSError:
-        return True
+        return None

@@ -20,9 +20,8 @@ from restante.domain.mailbox import Mark
 from restante.domain.message import Priority, Scope
 from restante.domain.receipt import Action, Decision
 from restante.stores.worktree.grammar import Kind, scan
-from restante.stores.worktree.layout import Layout
 from restante.stores.worktree.locate import find_worktree
-from restante.stores.worktree.record import WriteRecord, note_cut, write_record
+from restante.stores.worktree.record import WriteRecord, write_record
 from restante.stores.worktree.store import WorktreeMailbox
 
 if TYPE_CHECKING:
@@ -141,8 +140,6 @@ def use(root: Path) -> None:
     inbox = root / ".codex-mailbox" / "INBOX.md"
     os.utime(inbox, (inbox.stat().st_mtime - 60,) * 2)
     checkpoint()
-    # What only a killed writer makes necessary.
-    note_cut(Layout(find_worktree(str(root))), first)
 
 
 def test_the_files_of_the_page_are_those_of_a_mailbox_that_was_used(tmp_path: Path) -> None:

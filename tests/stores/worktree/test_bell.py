@@ -18,6 +18,8 @@ from restante.domain.message import Draft
 from restante.domain.receipt import Decision
 from restante.peek import mail_waits
 from restante.stores.worktree.bell import FileBell
+from restante.stores.worktree.layout import INBOX
+from restante.stores.worktree.record import WriteRecord, write_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +34,12 @@ def rest(box: Path) -> None:
     """Make INBOX.md look as if nobody had written it for a while."""
     then = time.time_ns() - 60_000_000_000
     os.utime(box / "INBOX.md", ns=(then, then))
+
+
+def age(path: Path, seconds: int) -> None:
+    """Make a file look as if it was written so long ago."""
+    then = time.time() - seconds
+    os.utime(path, (then, then))
 
 
 def answer(mailbox: WorktreeMailbox, message_id: str) -> None:
@@ -132,6 +140,74 @@ def test_a_post_at_the_moment_of_hushing_is_not_missed(
     FileBell(mailbox).hush()
     assert mail_waits(str(root))
     assert not (box / ".restante" / "quiet").exists()
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\0" * 100])
+def test_an_answer_that_is_lost_rings(
+    mailbox: WorktreeMailbox, box: Path, all_ring: Callable[[], bool], content: bytes | None
+) -> None:
+    answer(mailbox, mailbox.post(Draft("text")).message.id)
+    rest(box)
+    FileBell(mailbox).hush()
+    assert not all_ring()
+    if content is None:
+        (box / "RECEIPTS.md").unlink()
+    else:
+        (box / "RECEIPTS.md").write_bytes(content)
+        os.utime(box / "RECEIPTS.md", (1, 1))
+    assert all_ring()
+    FileBell(mailbox).hush()
+    assert all_ring()
+    assert len(mailbox.entries(pending_only=True)) == 1
+
+
+def test_an_answer_that_comes_when_all_is_quiet_rings_once(
+    mailbox: WorktreeMailbox, box: Path, all_ring: Callable[[], bool]
+) -> None:
+    mailbox.withdraw(mailbox.post(Draft("text")).message.id)
+    rest(box)
+    FileBell(mailbox).hush()
+    assert not all_ring()
+    (box / "RECEIPTS.md").write_text("by hand\n")
+    assert all_ring()
+    FileBell(mailbox).hush()
+    assert not all_ring()
+    (box / "RECEIPTS.md").unlink()
+    assert all_ring()
+    FileBell(mailbox).hush()
+    assert not all_ring()
+
+
+def test_the_bell_rings_on_while_the_end_of_the_inbox_is_unfinished(
+    mailbox: WorktreeMailbox, box: Path, all_ring: Callable[[], bool]
+) -> None:
+    answer(mailbox, mailbox.post(Draft("text")).message.id)
+    whole = (box / "INBOX.md").read_bytes()
+    (box / "INBOX.md").write_bytes(whole + original.block(original.new_id(), "by hand").encode()[:-1])
+    age(box / "INBOX.md", 5)
+    FileBell(mailbox).hush()
+    assert mailbox.entries(pending_only=True) == []
+    assert all_ring()
+    age(box / "INBOX.md", 60)
+    assert [entry.message.body for entry in mailbox.entries(pending_only=True)] == ["by hand"]
+    assert all_ring()
+
+
+def test_the_bell_rings_on_while_an_append_has_not_ended(
+    mailbox: WorktreeMailbox, box: Path, all_ring: Callable[[], bool]
+) -> None:
+    answer(mailbox, mailbox.post(Draft("text")).message.id)
+    size = (box / "INBOX.md").stat().st_size
+    original.append(str(box), "its writer died before it could say so")
+    data = (box / "INBOX.md").read_bytes()
+    record = WriteRecord(1, 1, (box / "INBOX.md").stat().st_ino, size, data[size:])
+    os.close(write_record(mailbox.layout, INBOX, record))
+    age(box / "INBOX.md", 5)
+    FileBell(mailbox).hush()
+    assert mailbox.entries(pending_only=True) == []
+    assert all_ring()
+    age(box / ".restante" / "INBOX.md.write", 60)
+    assert len(mailbox.entries(pending_only=True)) == 1
 
 
 def test_hushing_twice_reads_nothing(mailbox: WorktreeMailbox, root: Path, box: Path) -> None:

@@ -55,6 +55,17 @@ def test_a_page_is_kept_for_its_session_only(notebook: FileNotebook) -> None:
         assert (shown.times, shown.held) == ({}, set())
 
 
+def test_times_at_the_end_of_time_count_as_nothing(notebook: FileNotebook, sessions: Path) -> None:
+    write(notebook, "one")
+    odd = dict.fromkeys("abcd", "9999-12-31T23:59:59-12:00") | {"e": "9999-12-31T23:59:59-12:00Z", ID: "1Z", "f": [1]}
+    (sessions / "one.json").write_text(json.dumps({"version": 1, "times": odd, "held": [ID]}))
+    with notebook.page("one") as shown:
+        assert (shown.times, shown.held) == ({}, {ID})
+        shown.times[ID] = AT
+    with notebook.page("one") as shown:
+        assert shown.times == {ID: AT}
+
+
 def test_an_error_inside_changes_nothing(notebook: FileNotebook) -> None:
     write(notebook, "one")
     with pytest.raises(ZeroDivisionError), notebook.page("one") as shown:

@@ -1,8 +1,9 @@
 """The bell: ``.restante/quiet`` has exactly the time of INBOX.md while nothing is pending; any difference rings.
 
-So whoever writes INBOX.md rings, by whatever program. The guard of the hooks compares the two without starting
-Python, and old shells compare whole seconds: silence is only kept when INBOX.md has rested for 2 s, so that a later
-change is a later second. It is kept again after each change by the next checkpoint that finds nothing pending.
+``.restante/quiet-receipts`` has that of RECEIPTS.md, and is there if that is: where an answer is lost, mail is pending
+again. So whoever writes one of the two rings, by whatever program. The guard of the hooks compares them without
+starting Python, and old shells compare whole seconds: silence is only kept when INBOX.md has rested for 2 s, so that a
+later change is a later second. It is kept again after each change by the next checkpoint that finds nothing pending.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ import time
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import RestanteError
-from restante.stores.files import open_file
-from restante.stores.worktree.layout import INBOX
+from restante.stores.files import open_file, remove
+from restante.stores.worktree.layout import INBOX, RECEIPTS
 
 if TYPE_CHECKING:
     from restante.stores.worktree.store import WorktreeMailbox
 
 REST_SECONDS = 2.0
+QUIET = "quiet"
+QUIET_RECEIPTS = "quiet-receipts"
 
 
 class FileBell:
@@ -34,8 +37,8 @@ class FileBell:
     def is_ringing(self) -> bool:
         """Whether the next checkpoint would look into the mailbox."""
         self._mailbox.layout.check()
-        inbox = self._time(self._mailbox.layout.shared(INBOX))
-        return inbox is not None and inbox != self._time(self._quiet)
+        now = self._now()
+        return now[0] is not None and now != self._kept()
 
     def hush(self) -> None:
         """Stop ringing, if nothing is pending; a post at the same moment is not missed.
@@ -44,32 +47,44 @@ class FileBell:
         """
         layout = self._mailbox.layout
         layout.check()
-        inbox = layout.shared(INBOX)
-        before = self._time(inbox)
-        if before is None or time.time() - before / 1e9 < REST_SECONDS or before == self._time(self._quiet):
+        before = self._now()
+        inbox, receipts = before
+        if inbox is None or time.time() - inbox / 1e9 < REST_SECONDS or before == self._kept():
             return
-        if self._mailbox.entries(pending_only=True):
+        if self._mailbox.entries(pending_only=True) or not self._mailbox.desk.ledger.is_settled:
             return
         try:
             layout.make()
-            fd = open_file(self._quiet, os.O_WRONLY | os.O_CREAT)
-            try:
-                os.utime(fd, ns=(before, before))
-            finally:
-                os.close(fd)
-            if self._time(inbox) != before:
-                os.unlink(self._quiet)
+            if receipts is None:
+                remove(layout.own(QUIET_RECEIPTS))
+            else:
+                _keep(layout.own(QUIET_RECEIPTS), receipts)
+            _keep(layout.own(QUIET), inbox)
+            if self._now() != before:
+                os.unlink(layout.own(QUIET))
         except (OSError, RestanteError):
             return
         self._mailbox.desk.save_index()
 
-    @property
-    def _quiet(self) -> str:
-        return self._mailbox.layout.own("quiet")
+    def _now(self) -> tuple[int | None, int | None]:
+        layout = self._mailbox.layout
+        return _time(layout.shared(INBOX)), _time(layout.shared(RECEIPTS))
 
-    @staticmethod
-    def _time(path: str) -> int | None:
-        try:
-            return os.stat(path).st_mtime_ns
-        except OSError:
-            return None
+    def _kept(self) -> tuple[int | None, int | None]:
+        layout = self._mailbox.layout
+        return _time(layout.own(QUIET)), _time(layout.own(QUIET_RECEIPTS))
+
+
+def _keep(path: str, at: int) -> None:
+    fd = open_file(path, os.O_WRONLY | os.O_CREAT)
+    try:
+        os.utime(fd, ns=(at, at))
+    finally:
+        os.close(fd)
+
+
+def _time(path: str) -> int | None:
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return None

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import RestanteError
 from restante.domain.setup import Check
 from restante.stores.files import read_file
-from restante.stores.worktree.layout import INBOX, RECEIPTS, STATE
+from restante.stores.worktree.layout import INBOX, OUTBOX, RECEIPTS, STATE
 from restante.stores.worktree.lock import STALE_SECONDS
+from restante.stores.worktree.record import record_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from restante.stores.worktree.bell import FileBell
     from restante.stores.worktree.layout import Layout
@@ -33,6 +36,7 @@ def mailbox_checks(mailbox: WorktreeMailbox, bell: FileBell) -> list[Check]:
         text = f"{counts.pending} pending ({counts.unseen} unseen) of {counts.total}"
         checks.append(Check("mailbox", ok=True, detail=text))
         checks.extend(_writable(layout))
+        checks.extend(_own_files(layout))
         checks.extend(_locks(layout))
         checks.extend(_faults(mailbox))
         checks.append(_bell(bell, counts.pending))
@@ -55,9 +59,41 @@ def _writable(layout: Layout) -> Iterator[Check]:
     places = [layout.box, *(layout.shared(name) for name in (INBOX, RECEIPTS))]
     closed = [path for path in places if os.path.exists(path) and not os.access(path, os.W_OK)]
     for path in closed:
-        yield Check("writable", ok=False, detail=f"{path} cannot be written", remedy=f"chmod u+w {path}")
+        if os.statvfs(path).f_flag & os.ST_RDONLY:
+            yield Check(
+                "writable",
+                ok=False,
+                detail=f"{path} cannot be written: its disk is read-only for this process",
+                remedy="run it where that disk can be written; reading works here",
+            )
+        else:
+            yield Check("writable", ok=False, detail=f"{path} cannot be written", remedy=f"chmod u+w {path}")
     if not closed:
         yield Check("writable", ok=True, detail="files can be written")
+
+
+def _own_files(layout: Layout) -> Iterator[Check]:
+    """Name what stands in the place of a file or directory of ours and is none."""
+    sessions = layout.own("sessions")
+    files = [record_path(layout, name) for name in (INBOX, RECEIPTS, OUTBOX)]
+    wrong = [path for path in files if _is_other(path, stat.S_ISREG)]
+    if _is_other(sessions, stat.S_ISDIR):
+        wrong.append(sessions)
+    else:
+        with suppress(OSError):
+            wrong += [page.path for page in os.scandir(sessions) if _is_other(page.path, stat.S_ISREG)]
+    for path in wrong[:_MOST_FAULTS]:
+        detail = f"{path} is not what Restante puts there: a link, or no file at all"
+        yield Check("own files", ok=False, detail=detail, remedy=f"remove {path}")
+    if not wrong:
+        yield Check("own files", ok=True, detail="as Restante makes them")
+
+
+def _is_other(path: str, is_right: Callable[[int], bool]) -> bool:
+    try:
+        return not is_right(os.lstat(path).st_mode)
+    except OSError:
+        return False
 
 
 def _locks(layout: Layout) -> Iterator[Check]:

@@ -9,14 +9,13 @@ import json
 import os
 import time
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from restante.domain.checkpoint import Shown
 from restante.domain.errors import RestanteError
 from restante.stores.files import flocked, make_directory, read_file, remove, replace
 from restante.stores.worktree.layout import Layout
-from restante.stores.worktree.words import moment_text
+from restante.stores.worktree.words import moment, moment_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -135,10 +134,9 @@ def _read(data: bytes | None) -> Shown:
     times, held = content.get("times"), content.get("held")
     shown = Shown()
     for message_id, text in times.items() if isinstance(times, dict) else ():
-        with suppress(ValueError, TypeError):
-            at = datetime.fromisoformat(text)
-            if at.tzinfo is not None:
-                shown.times[message_id] = at
+        at = moment(text) if isinstance(text, str) and text.endswith("Z") else None
+        if at is not None:
+            shown.times[message_id] = at
     if isinstance(held, list):
         shown.held.update(one for one in held if isinstance(one, str))
     return shown
