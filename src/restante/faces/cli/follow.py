@@ -9,6 +9,10 @@ from restante.faces.cli.inputs import office_of, seconds_from
 from restante.faces.cli.output import say, tell
 
 
+# How the empty cursor is written on a command line.
+_BEGINNING = "start"
+
+
 def status(message: str | None, directory: str, as_json: bool) -> None:
     """Show what became of your messages; with an ID, everything about one.
 
@@ -51,7 +55,7 @@ def watch(since: str | None, timeout: str | None, directory: str, as_json: bool)
 
     office = office_of(directory)
     seconds = seconds_from(timeout) if timeout else None
-    cursor = "" if since == "start" else since
+    cursor = "" if since == _BEGINNING else since
     if cursor is None:
         cursor = office.tip()
     came = False
@@ -62,7 +66,7 @@ def watch(since: str | None, timeout: str | None, directory: str, as_json: bool)
                 if as_json:
                     # Whoever stops reading within a batch and goes on with the last cursor read must miss nothing.
                     reached = batch.cursor if change is batch.changes[-1] else cursor
-                    print_json({**of_change(change), "cursor": reached})
+                    print_json({**of_change(change), "cursor": reached or _BEGINNING})
                 else:
                     say(change_line(change))
             cursor = batch.cursor
@@ -72,9 +76,9 @@ def watch(since: str | None, timeout: str | None, directory: str, as_json: bool)
     except UsageError as error:
         raise UsageError(error.message, remedy="--since start, or the cursor that a watch ended with") from None
     if as_json:
-        print_json({"event": "end", "cursor": cursor})
+        print_json({"event": "end", "cursor": cursor or _BEGINNING})
     else:
-        tell(f"go on with: restante watch --since {cursor}")
+        tell(f"go on with: restante watch --since {cursor or _BEGINNING}")
     return 0 if came else 5
 
 
