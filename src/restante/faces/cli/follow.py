@@ -8,7 +8,6 @@ from restante.domain.errors import UsageError
 from restante.faces.cli.inputs import office_of, seconds_from
 from restante.faces.cli.output import say, tell
 
-
 # How the empty cursor is written on a command line.
 _BEGINNING = "start"
 
