@@ -91,14 +91,15 @@ class Teller:
     def tip(self) -> Cursor:
         """Return the cursor behind everything."""
         ledger = self._ledger
+        replies = ledger.replies.items
         pending = self._book.pending(self._now)
         return Cursor(
             told=self._book.last,
             witness=self._witness(self._book.last),
             marks=len(ledger.marks.items),
             receipts=len(ledger.receipts.items),
-            replies=sum(ledger.is_whole(ledger.replies, block) for block in ledger.replies.items[-1:])
-            + len(ledger.replies.items[:-1]),
+            # One that is not whole is told when it is.
+            replies=len(replies) - sum(not ledger.is_whole(ledger.replies, block) for block in replies[-1:]),
             waiting=tuple(entry.message.number for entry in pending),
         )
 

@@ -151,7 +151,7 @@ class _Scanner:
         words = text.removeprefix(_BOM).strip(BLANKS)
         if not self._blocks and not words.startswith((b"#", b"<!--")):
             if words:
-                self._fault(1, f"not a mailbox file: no {self._kind.value} and no title is found in it")
+                self._fault(1, f"not a mailbox file: no {self._kind.name.lower()} and no title is found in it")
         elif self._kind is Kind.MESSAGE and not self._malformed and (title := _TITLE.match(text)):
             self._report_strays(title.end(), end)
 
@@ -178,7 +178,8 @@ class _Scanner:
             raw, end = counted
             self._add(start, line, end, fields, raw, complete=True)
             following = self._starts.next(end)
-            self._report_strays(end, following.before if following else self._end_of_text(end))
+            if not following or following.before > end:
+                self._report_strays(end, following.before if following else self._end_of_text(end))
             return following
         following = self._starts.next(start.after)
         before = following.before if following else self._end_of_text(body)

@@ -205,7 +205,7 @@ class Ledger:
         return min(self._written() - _COARSE, self._now())
 
     def _place_one(self, block: Block, believed: datetime) -> str:
-        if not self.is_whole(self.inbox, block):
+        if not block.complete and not self.is_whole(self.inbox, block):
             return ""
         if block.id in self.book.slots:
             return _DOUBLE
