@@ -33,8 +33,8 @@ _NAME = "index.json"
 # An index is worth saving when this many bytes would otherwise be read again by every process.
 _WORTH_BYTES = 4096
 _WORTH_BYTES_EACH = 32
-# Telling that so many bytes are as they were costs as much as reading one.
-_SUMMED_FOR_ONE = 16
+# Telling that so many bytes are as they were costs about as much as reading one.
+_SUMMED_FOR_ONE = 128
 _REPLACED = 1 << 40
 
 Span = tuple[int, int, int]
