@@ -11,7 +11,7 @@ import pytest
 
 from restante.domain.errors import Damaged, Unreadable
 from restante.domain.mailbox import Counts
-from restante.stores.sql.schema import APPLICATION_ID, SCHEMA_VERSION, migrate, migrations
+from restante.stores.sql.schema import APPLICATION_ID, SCHEMA_VERSION, bring_up_to_date, migrate, migrations, version_of
 from restante.testing import make_draft
 
 if TYPE_CHECKING:
@@ -172,3 +172,27 @@ def test_pages_that_were_overwritten_are_damaged_and_never_nothing(
     for act in (other.entries, other.counts, lambda: other.post(make_draft())):
         with pytest.raises(Damaged, match=r"restante\.db"):
             act()
+
+
+@pytest.mark.parametrize("moment", range(4))
+def test_a_file_that_another_process_makes_while_it_is_looked_at_is_never_taken_for_a_strangers(
+    tmp_path: Path, moment: int
+) -> None:
+    path = str(tmp_path / "restante.db")
+    looking = sqlite3.connect(path, isolation_level=None)
+    making = sqlite3.connect(path, isolation_level=None)
+    for connection in (looking, making):
+        connection.execute("PRAGMA journal_mode = WAL")
+    statements: list[str] = []
+
+    def make_before(statement: str) -> None:
+        statements.append(statement)
+        if len(statements) == moment + 1:
+            bring_up_to_date(making, path)
+
+    looking.set_trace_callback(make_before)
+    assert version_of(looking, path) in {0, SCHEMA_VERSION}
+    looking.set_trace_callback(None)
+    assert version_of(looking, path) == SCHEMA_VERSION or len(statements) <= moment
+    looking.close()
+    making.close()

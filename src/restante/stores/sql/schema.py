@@ -27,11 +27,15 @@ def version_of(connection: sqlite3.Connection, path: str) -> int:
         Unreadable: It belongs to another program, or to a newer Restante.
         sqlite3.Error: It cannot be read.
     """
-    application, version = (
-        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+    # Another process may be making the file: all it writes comes at once, so what is found before the application's
+    # id is read was there with it. In the other order a file of ours could look like somebody else's.
+    something = connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() or _pragma(
+        connection, "user_version"
     )
+    application = _pragma(connection, "application_id")
+    version = _pragma(connection, "user_version")
     if application != APPLICATION_ID:
-        if application or version or connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+        if application or something:
             raise Unreadable(
                 f"{path} is a SQLite database of another program",
                 remedy="name another file, or move this one away; it was left as it is",
@@ -42,7 +46,11 @@ def version_of(connection: sqlite3.Connection, path: str) -> int:
             f"{path} has schema version {version}, from a newer Restante; this one knows version {SCHEMA_VERSION}",
             remedy="upgrade Restante, or name another file; this one was left as it is",
         )
-    return int(version)
+    return version
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
 
 
 def bring_up_to_date(connection: sqlite3.Connection, path: str) -> None:
