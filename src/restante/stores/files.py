@@ -119,6 +119,21 @@ def write_all(fd: int, data: bytes) -> None:
         written += os.write(fd, data[written:])
 
 
+def sync(fd: int) -> None:
+    """Return when what was written is on the disk and not only in a cache of it.
+
+    Raises:
+        OSError: As ``os.fsync``.
+    """
+    full = getattr(fcntl, "F_FULLFSYNC", None)
+    if full is not None:
+        # macOS: fsync hands the data to the drive, which may keep it in a cache that a power loss empties.
+        with suppress(OSError):
+            fcntl.fcntl(fd, full)
+            return
+    os.fsync(fd)
+
+
 def sync_directory(path: str) -> None:
     """Make the names in a directory durable.
 
@@ -127,7 +142,7 @@ def sync_directory(path: str) -> None:
     """
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(fd)
+        sync(fd)
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.ENOTSUP):
             raise
@@ -178,7 +193,7 @@ def replace(path: str, data: bytes, *, durable: bool = True) -> None:
             os.fchmod(fd, stat.S_IMODE(mode))
         write_all(fd, data)
         if durable:
-            os.fsync(fd)
+            sync(fd)
         os.rename(temporary, path)
         if durable:
             sync_directory(os.path.dirname(path))
@@ -196,7 +211,7 @@ def create(path: str, data: bytes, *, durable: bool = True) -> bool:
         with _temporary(path) as (fd, temporary):
             write_all(fd, data)
             if durable:
-                os.fsync(fd)
+                sync(fd)
             try:
                 os.link(temporary, path)
             except FileExistsError:
@@ -267,7 +282,7 @@ def append_line(path: str, data: bytes, *, durable: bool) -> Appended:
                 data = CUT + b"\n" + data
             write_all(fd, data)
             if durable:
-                os.fsync(fd)
+                sync(fd)
                 if size == 0:
                     sync_directory(os.path.dirname(path))
             return before, os.fstat(fd), len(data)
@@ -329,7 +344,15 @@ def _take(path: str, wait: float) -> tuple[int, bool]:
 
 
 def _queue_up(fd: int, path: str, wait: float) -> None:
-    """Wait for the lock in the kernel's queue, in a thread because that call cannot be given a time."""
+    """Wait for the lock in the kernel's queue, in a thread because that call cannot be given a time.
+
+    Raises:
+        Busy: The time is over; the file is closed, or will be.
+    """
+    busy = Busy(f"{path} was held by another process for {wait:g} s", remedy="try again")
+    if wait <= 0:
+        os.close(fd)
+        raise busy
     import threading
 
     guard = threading.Lock()
@@ -345,10 +368,10 @@ def _queue_up(fd: int, path: str, wait: float) -> None:
                 os.close(fd)
 
     threading.Thread(target=block, daemon=True).start()
-    if taken.wait(max(wait, 0)):
+    if taken.wait(wait):
         return
     with guard:
         if taken.is_set():
             return
         given_up = True
-    raise Busy(f"{path} was held by another process for {wait:g} s", remedy="try again")
+    raise busy

@@ -18,7 +18,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import Busy, StorageFailed
-from restante.stores.files import flocked, open_file, sweep, sync_directory, translated, write_all
+from restante.stores.files import flocked, open_file, sweep, sync, sync_directory, translated, write_all
 from restante.stores.worktree.record import (
     WriteRecord,
     read_record,
@@ -115,7 +115,7 @@ class Held:
             write_all(fd, data)
             appended = status, os.fstat(fd), len(data)
             with _removed_meanwhile(self._spare):
-                os.fsync(fd)
+                sync(fd)
         except OSError:
             with suppress(OSError):
                 if size < os.fstat(fd).st_size <= size + len(data):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import RestanteError, StorageFailed
 from restante.domain.ids import is_well_formed
-from restante.stores.files import open_file, read_file, replace, translated, write_all
+from restante.stores.files import open_file, read_file, replace, sync, translated, write_all
 
 if TYPE_CHECKING:
     from restante.stores.files import Appended
@@ -180,6 +180,6 @@ def _cut_off(path: str, size: int) -> None:
         fd = open_file(path, os.O_WRONLY)
         try:
             os.ftruncate(fd, size)
-            os.fsync(fd)
+            sync(fd)
         finally:
             os.close(fd)

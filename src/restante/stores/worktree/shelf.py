@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import StorageFailed
-from restante.stores.files import make_directory, open_file, read_file, sync_directory, translated, write_all
+from restante.stores.files import make_directory, open_file, read_file, sync, sync_directory, translated, write_all
 from restante.stores.worktree.blocks import message_of
 from restante.stores.worktree.fields import write_value
 from restante.stores.worktree.grammar import Kind, scan
@@ -91,7 +91,7 @@ class Shelf:
                     data = b"\n" + data
                 try:
                     write_all(fd, data)
-                    os.fsync(fd)
+                    sync(fd)
                 except OSError:
                     os.ftruncate(fd, size)
                     raise
