@@ -73,7 +73,9 @@ class Held:
     def is_ours(self) -> bool:
         """Tell whether the lock is still ours, and renew it: one that went stale may have been taken over."""
         try:
-            if os.lstat(self.directory).st_ino != self.inode:
+            status = os.lstat(self.directory)
+            # A directory of somebody else's can be given the number that ours had; the mode tells them apart.
+            if status.st_ino != self.inode or stat.S_IMODE(status.st_mode) != _OUR_MODE:
                 return False
             os.utime(self.directory)
         except FileNotFoundError:
