@@ -102,7 +102,8 @@ def checkpoint(place: str, runs: int) -> list[Row]:
     message = mailbox.post(Draft(GUIDANCE)).message
     mailbox.acknowledge([Acknowledgement(message.id, Decision.ACCEPTED)], "bench")
     old = time.time() - 60
-    os.utime(os.path.join(path, ".codex-mailbox", "INBOX.md"), (old, old))
+    for name in ("INBOX.md", "RECEIPTS.md"):
+        os.utime(os.path.join(path, ".codex-mailbox", name), (old, old))
     line = command_line(BIN, "codex", "PostToolUse")
     payload = json.dumps({"session_id": "bench", "cwd": path, "hook_event_name": "PostToolUse"}).encode()
     subprocess.run(["sh", "-c", line], cwd=path, input=payload, check=True)  # finds nothing, and lets the bell rest

@@ -140,10 +140,11 @@ def test_handled_mail_costs_one_look_and_then_nothing(
     starts = watch_python(worktree.root / agent.hooks_file, tmp_path)
     message_id = worktree.send(GUIDANCE)
     worktree.restante("ack", message_id, "--decision", "accepted", "--action", "applied", "-m", "By hand")
-    inbox = worktree.root / ".codex-mailbox" / "INBOX.md"
     # A file that changed this very moment could change once more within the resolution of its time.
-    old = inbox.stat().st_mtime - 60
-    os.utime(inbox, (old, old))
+    for name in ("INBOX.md", "RECEIPTS.md"):
+        path = worktree.root / ".codex-mailbox" / name
+        old = path.stat().st_mtime - 60
+        os.utime(path, (old, old))
     starts.unlink(missing_ok=True)
     quiet_run(agent, worktree)
     assert len(starts.read_text().splitlines()) == 1

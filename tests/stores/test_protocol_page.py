@@ -137,8 +137,9 @@ def use(root: Path) -> None:
     rest = {one["id"] for one in json.loads(restante("status", "--json"))["messages"]} - {second}
     restante("ack", *rest, "--decision", "accepted", "-m", "yes")
     restante("archive")
-    inbox = root / ".codex-mailbox" / "INBOX.md"
-    os.utime(inbox, (inbox.stat().st_mtime - 60,) * 2)
+    for name in ("INBOX.md", "RECEIPTS.md"):
+        path = root / ".codex-mailbox" / name
+        os.utime(path, (path.stat().st_mtime - 60,) * 2)
     checkpoint()
 
 

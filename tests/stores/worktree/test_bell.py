@@ -31,9 +31,11 @@ GUARD = os.path.join(os.path.dirname(restante.__file__), "..", "..", "scripts", 
 
 
 def rest(box: Path) -> None:
-    """Make INBOX.md look as if nobody had written it for a while."""
+    """Make both files look as if nobody had written them for a while."""
     then = time.time_ns() - 60_000_000_000
-    os.utime(box / "INBOX.md", ns=(then, then))
+    for name in ("INBOX.md", "RECEIPTS.md"):
+        if (box / name).exists():
+            os.utime(box / name, ns=(then, then))
 
 
 def age(path: Path, seconds: int) -> None:
@@ -87,6 +89,7 @@ def test_a_post_rings_until_a_checkpoint_finds_it_answered(
     assert all_ring()
     answer(mailbox, message.id)
     assert all_ring()
+    rest(box)
     bell.hush()
     assert not all_ring()
     mailbox.post(Draft("more"))
@@ -170,6 +173,7 @@ def test_an_answer_that_comes_when_all_is_quiet_rings_once(
     assert not all_ring()
     (box / "RECEIPTS.md").write_text("by hand\n")
     assert all_ring()
+    rest(box)
     FileBell(mailbox).hush()
     assert not all_ring()
     (box / "RECEIPTS.md").unlink()
@@ -240,3 +244,48 @@ def test_peeking_imports_nothing_that_python_has_not_loaded_already() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = {name.strip(" '{}") for name in done.stdout.strip().split(",")}
     assert loaded <= {"restante", "restante.peek", "__future__"}
+
+
+def test_a_clock_that_was_ahead_once_does_not_silence_what_waits_by_the_systems(
+    mailbox: WorktreeMailbox, box: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from datetime import UTC, datetime, timedelta
+
+    from restante.domain.limits import Limits
+    from restante.stores.worktree.locate import find_worktree
+    from restante.stores.worktree.store import WorktreeMailbox
+    from restante.system.clock import FixedClock
+    from restante.system.ids import MonotonicIds
+
+    def at(days: int) -> WorktreeMailbox:
+        now = datetime.now(UTC) + timedelta(days=days)
+        return WorktreeMailbox(find_worktree(str(root)), FixedClock(now), MonotonicIds(), Limits())
+
+    at(0).post(Draft("text", expires=datetime.now(UTC) + timedelta(days=1)))
+    rest(box)
+    ahead = at(365)
+    assert ahead.entries(pending_only=True) == []
+    FileBell(ahead).hush()
+    assert FileBell(at(0)).is_ringing()
+    assert mail_waits(str(root))
+
+
+def test_the_bell_is_not_hushed_while_an_answer_is_fresh(mailbox: WorktreeMailbox, box: Path) -> None:
+    answer(mailbox, mailbox.post(Draft("text")).message.id)
+    age(box / "INBOX.md", 60)
+    FileBell(mailbox).hush()
+    assert FileBell(mailbox).is_ringing()
+    rest(box)
+    FileBell(mailbox).hush()
+    assert not FileBell(mailbox).is_ringing()
+
+
+def test_a_link_in_the_place_of_a_stamp_does_not_silence_the_bell(
+    mailbox: WorktreeMailbox, box: Path, root: Path, guard_rings: Callable[[], bool]
+) -> None:
+    mailbox.post(Draft("text"))
+    (box / ".restante" / "quiet").unlink(missing_ok=True)
+    (box / ".restante" / "quiet").symlink_to("../INBOX.md")
+    assert FileBell(mailbox).is_ringing()
+    assert mail_waits(str(root))
+    assert guard_rings()

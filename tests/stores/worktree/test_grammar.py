@@ -435,3 +435,16 @@ def test_hostile_repetition_costs_steps_in_proportion_to_its_size(name: str) -> 
 
     few, many = (steps(_REPETITIONS[name](n).encode()) for n in (100, 400))
     assert many < 5 * few
+
+
+@pytest.mark.parametrize("line_end", [b"", b"\n"], ids=["glued", "on a line of its own"])
+def test_a_message_torn_anywhere_with_another_behind_it_is_never_shown_as_something_else(line_end: bytes) -> None:
+    at = datetime(2026, 5, 20, 15, 30, tzinfo=UTC)
+    first = Message(compose("msg", at, 1), 1, "", at, "Deploy it.\nBut only on Monday.", client_id="c", subject="s")
+    second = Message(compose("msg", at, 2), 2, "", at, "The second.")
+    whole, behind = render_message(first), render_message(second)
+    for cut in range(1, len(whole)):
+        found = scan(HEADERS["INBOX.md"] + whole[:cut] + line_end + behind, source="INBOX.md", kind=Kind.MESSAGE)
+        shown = {block.id: block.body for block in found.blocks if block.complete}
+        assert shown.pop(second.id) == second.body
+        assert shown in ({}, {first.id: first.body}), whole[:cut]

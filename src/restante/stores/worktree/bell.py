@@ -2,7 +2,7 @@
 
 ``.restante/quiet-receipts`` has that of RECEIPTS.md, and is there if that is: where an answer is lost, mail is pending
 again. So whoever writes one of the two rings, by whatever program. The guard of the hooks compares them without
-starting Python, and old shells compare whole seconds: silence is only kept when INBOX.md has rested for 2 s, so that a
+starting Python, and old shells compare whole seconds: silence is only kept when both have rested for 2 s, so that a
 later change is a later second. It is kept again after each change by the next checkpoint that finds nothing pending.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import RestanteError
@@ -49,9 +50,12 @@ class FileBell:
         layout.check()
         before = self._now()
         inbox, receipts = before
-        if inbox is None or time.time() - inbox / 1e9 < REST_SECONDS or before == self._kept():
+        if inbox is None or time.time() - max(inbox, receipts or 0) / 1e9 < REST_SECONDS or before == self._kept():
             return
         if self._mailbox.entries(pending_only=True) or not self._mailbox.desk.ledger.is_settled:
+            return
+        # What expired by a clock of this process's own may be pending by the system's, which others go by.
+        if self._mailbox.desk.book.doubtfully_expired(datetime.now(UTC)):
             return
         try:
             layout.make()
@@ -72,7 +76,7 @@ class FileBell:
 
     def _kept(self) -> tuple[int | None, int | None]:
         layout = self._mailbox.layout
-        return _time(layout.own(QUIET)), _time(layout.own(QUIET_RECEIPTS))
+        return _time(layout.own(QUIET), follow=False), _time(layout.own(QUIET_RECEIPTS), follow=False)
 
 
 def _keep(path: str, at: int) -> None:
@@ -83,8 +87,8 @@ def _keep(path: str, at: int) -> None:
         os.close(fd)
 
 
-def _time(path: str) -> int | None:
+def _time(path: str, *, follow: bool = True) -> int | None:
     try:
-        return os.stat(path).st_mtime_ns
+        return os.stat(path, follow_symlinks=follow).st_mtime_ns
     except OSError:
         return None

@@ -288,8 +288,7 @@ class Book:
             if slot.block.start < resume:
                 break
             behind.append(slot)
-        expired = [slot for one, slot in self.slots.items() if one in self._expired] if self._expired else []
-        maybe = [*(self.slots[one] for one in self._open), *(one for one in expired if self._may_be_pending(one, sure))]
+        maybe = [*(self.slots[one] for one in self._open), *self.doubtfully_expired(sure)]
         kept = [slot for slot in maybe if slot.block.start < resume]
         kept.sort(key=lambda slot: slot.number)
         before = len(self.slots) - len(behind)
@@ -302,6 +301,17 @@ class Book:
             archived=self.archived,
         )
         return kept, [slot.block.id for slot in (*kept, *behind)], picks
+
+    def doubtfully_expired(self, sure: "datetime") -> list[Slot]:
+        """Return what expired by this process's clock, and may be pending by another's.
+
+        Args:
+            sure: A time that has come beyond doubt.
+        """
+        if not self._expired:
+            return []
+        expired = (slot for one, slot in self.slots.items() if one in self._expired)
+        return [slot for slot in expired if self._may_be_pending(slot, sure)]
 
     def _may_be_pending(self, slot: Slot, sure: "datetime") -> bool:
         expires = self.message(slot).expires

@@ -188,7 +188,8 @@ class _Scanner:
         is_ended = self._data[before - 1 : before] in (b"\n", b"\r")
         if size is None:
             raw = raw.strip(BLANKS)
-            whole = whole and (is_ended or not _is_head_fragment(raw))
+            # A head that was torn within a name: the writer behind it may have ended its line.
+            whole = whole and ((marked and is_ended) or not _is_head_fragment(raw))
         else:
             raw, is_there = read_loose(raw, size, form)
             whole = whole and is_there and (marked or self._kind is Kind.REPLY) and not _is_head_fragment(raw)
