@@ -174,7 +174,9 @@ class _Scanner:
         """Add a message or a reply; return the start after it."""
         fields, body, marked = self._head(start, line)
         size, form = size_of(fields), fields.get("body", "")
-        if size is not None and (counted := read_counted(self._data, body, size, form)):
+        # Whoever counts a message's body marks where it begins: without the mark the head was torn, its count too.
+        is_counted = size is not None and (marked or self._kind is Kind.REPLY)
+        if size is not None and is_counted and (counted := read_counted(self._data, body, size, form)):
             raw, end = counted
             self._add(start, line, end, fields, raw, complete=True)
             following = self._starts.next(end)
@@ -192,7 +194,7 @@ class _Scanner:
             whole = whole and ((marked and is_ended) or not _is_head_fragment(raw))
         else:
             raw, is_there = read_loose(raw, size, form)
-            whole = whole and is_there and (marked or self._kind is Kind.REPLY) and not _is_head_fragment(raw)
+            whole = whole and is_there and is_counted and not _is_head_fragment(raw)
             if whole and len(raw) != size:
                 self._fault(line, f"the body of {start.id} has {len(raw)} bytes and was written with {size}")
         complete = whole and (is_ended or following is not None)
