@@ -164,14 +164,24 @@ def test_text_added_behind_a_fenced_body_is_reported() -> None:
     ]
 
 
-@pytest.mark.parametrize("stray", ["Also do Y, and do not touch prod.\n", "## note by me\n\ntext\n", "words", "- x"])
-def test_text_behind_the_last_message_is_reported_with_its_line(stray: str) -> None:
-    data = HEADER + ours(0, "do X") + b"\n" + stray.encode()
-    found = read(data)
-    assert [(block.body, block.complete) for block in found.blocks] == [("do X", True)]
-    line = (HEADER + ours(0, "do X")).count(b"\n") + 2
-    assert [(fault.line, "outside of any message" in fault.reason) for fault in found.faults] == [(line, True)]
+@pytest.mark.parametrize("added", ["Also do Y, and do not touch prod.\n", "But only on Monday.", "- x\n- y\n"])
+def test_text_that_somebody_added_to_a_message_is_delivered_with_it_and_told(added: str) -> None:
+    for behind in (b"", ours(1, "next")):
+        if behind and not added.endswith("\n"):
+            continue
+        found = read(HEADER + ours(0, "do X") + b"\n" + added.encode() + behind)
+        first = found.blocks[0]
+        assert first.body == f"do X\n\n{added.strip()}"
+        # Without a line end more may follow: it counts once the file has rested.
+        assert (first.complete, first.open_ended) == ((True, False) if added.endswith("\n") else (False, True))
+        assert [(fault.line, "was written with 4" in fault.reason) for fault in found.faults] == [(first.line, True)]
     assert read(HEADER + ours(0, "do X") + b"\n---\n").faults == []
+
+
+def test_a_heading_of_a_persons_own_behind_a_message_is_reported() -> None:
+    found = read(HEADER + ours(0, "do X") + b"\n## note by me\n\ntext\n")
+    assert [block.body for block in found.blocks] == ["do X"]
+    assert ["outside of any message" in fault.reason for fault in found.faults] == [True]
 
 
 def test_text_between_the_title_and_the_first_message_is_reported_and_remarks_are_not() -> None:

@@ -40,7 +40,7 @@ def status(message: str | None, directory: str, as_json: bool) -> None:
     say(status_table(snapshot.cases, office.clock.now()), end="")
     say(counts_line(snapshot.counts))
     for fault in snapshot.faults:
-        tell(f"{fault.source}:{fault.line}: not read: {fault.reason}")
+        tell(f"{fault.source}:{fault.line}: {fault.reason}")
 
 
 def watch(since: str | None, timeout: str | None, directory: str, as_json: bool) -> int:

@@ -24,6 +24,7 @@ _LINE_END = r"\r(?!\n)|\n"
 _TILDES = r"~{4,}"
 _OPENING = re.compile(rb"(~{4,})text\n")
 _BLOCK_HEADING = re.compile(rb"\n## (?:msg|reply|receipt|auto)_")
+_BEHIND = re.compile(rb"\s*(?:\Z|-{1,3}(?:\Z|[\r\n])|#)")
 _LEAST_FENCE = 4
 
 
@@ -65,7 +66,8 @@ def read_counted(data: bytes, start: int, size: int, form: str) -> tuple[bytes, 
         behind = data[end : end + 2]
         # No plain body ends with a rule: that one separates blocks, and stands where the rest of a torn body would.
         is_torn = end > len(data) or heading or data.endswith(b"\n---", start, end)
-        whole = behind in (b"", b"\n", b"\n\n") and not is_torn
+        # Text behind it, before the next rule, is of somebody who edited the message: then the count says nothing.
+        whole = behind in (b"", b"\n", b"\n\n") and not is_torn and _BEHIND.match(data, end)
         return (data[start:end], min(end + 1, len(data))) if whole else None
     opening = _OPENING.match(data, start)
     if not opening:
