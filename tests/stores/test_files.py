@@ -167,7 +167,8 @@ def test_a_lock_excludes_and_names_the_file_when_it_is_not_free_in_time(tmp_path
     path = str(tmp_path / "lock")
     with files.flocked(path, 1), pytest.raises(Busy, match="lock"), files.flocked(path, 0.05):
         pytest.fail("two held it")
-    with files.flocked(path, 0) as is_locked:
+    # Whoever gave up may still stand in the kernel's queue, and has the lock for an instant when it is given back.
+    with files.flocked(path, 60) as is_locked:
         assert is_locked
 
 
