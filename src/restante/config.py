@@ -19,17 +19,19 @@ class Option(NamedTuple):
 
     Attributes:
         name: ``section.name``, as in the file.
-        kind: ``int``, ``float`` or ``bool``.
+        kind: ``int``, ``float``, ``bool`` or ``str``.
         default: The value when nothing is set.
         least: Smallest value allowed; numbers only.
+        most: Largest value allowed; numbers only.
         help: What it does, with its unit.
     """
 
     name: str
-    kind: type[int | float | bool]
-    default: int | float | bool
+    kind: type[int | float | bool | str]
+    default: int | float | bool | str
     help: str
     least: float = 0
+    most: float = 1e12
 
     @property
     def environment(self) -> str:
@@ -55,6 +57,27 @@ OPTIONS = (
         False,
         "also screen with the secret-detection library of the extra 'scan'; adds about 0.7 s of CPU to a send",
     ),
+    Option(
+        "database.url",
+        str,
+        "",
+        "postgresql://... keeps sessions and their mail there; empty for SQLite files in the data directory",
+    ),
+    Option("sessions.messages", int, 200, "most pending messages of one session's mailbox", least=1),
+    Option("sessions.bytes", int, 1_048_576, "most UTF-8 bytes of pending mail in one session's mailbox", least=1),
+    Option("sessions.share", float, 0.5, "part of a session's mailbox that the mail of one sender may take", most=1),
+    Option(
+        "sessions.ttl", float, 43_200.0, "seconds until mail to a session expires, from when it was posted", least=1
+    ),
+    Option("server.url", str, "", "http://... of a server to ask; empty for the one on this machine, or none"),
+    Option("server.host", str, "127.0.0.1", "address that restante serve binds"),
+    Option("server.port", int, 8377, "port that restante serve binds; 0 for any", most=65_535),
+    Option("server.hosts", str, "", "further Host names that the server answers to, by comma"),
+    Option("server.waits_per_session", int, 4, "most reads of one session's mail that wait at once", least=1),
+    Option("server.waits_per_owner", int, 512, "most calls of one owner that wait at once", least=1),
+    Option("server.waits", int, 2048, "most calls that wait at once", least=1),
+    Option("server.rate", float, 1000.0, "most requests a second of one caller, in the long run", least=1),
+    Option("server.grace", float, 5.0, "seconds that a session counts as waiting between two waits"),
 )
 
 
@@ -67,6 +90,20 @@ class Settings(NamedTuple):
     inbox_max_bytes: int = 16_384
     inbox_wait: float = 90.0
     screening_library: bool = False
+    database_url: str = ""
+    session_messages: int = 200
+    session_bytes: int = 1_048_576
+    session_share: float = 0.5
+    session_ttl: float = 43_200.0
+    server_url: str = ""
+    server_host: str = "127.0.0.1"
+    server_port: int = 8377
+    server_hosts: str = ""
+    server_waits_per_session: int = 4
+    server_waits_per_owner: int = 512
+    server_waits: int = 2048
+    server_rate: float = 1000.0
+    server_grace: float = 5.0
 
 
 _FIELDS = {
@@ -76,6 +113,20 @@ _FIELDS = {
     "inbox.max_bytes": "inbox_max_bytes",
     "inbox.wait": "inbox_wait",
     "screening.library": "screening_library",
+    "database.url": "database_url",
+    "sessions.messages": "session_messages",
+    "sessions.bytes": "session_bytes",
+    "sessions.share": "session_share",
+    "sessions.ttl": "session_ttl",
+    "server.url": "server_url",
+    "server.host": "server_host",
+    "server.port": "server_port",
+    "server.hosts": "server_hosts",
+    "server.waits_per_session": "server_waits_per_session",
+    "server.waits_per_owner": "server_waits_per_owner",
+    "server.waits": "server_waits",
+    "server.rate": "server_rate",
+    "server.grace": "server_grace",
 }
 
 
@@ -148,6 +199,8 @@ def _read_file(path: str, problems: list[str], *, must_be_there: bool) -> dict[s
 
 
 def _from_text(option: Option, text: str) -> object:
+    if option.kind is str:
+        return text
     if option.kind is bool:
         return {
             "1": True,
@@ -165,19 +218,20 @@ def _from_text(option: Option, text: str) -> object:
         return None
 
 
-def _fit(option: Option, value: object) -> int | float | bool | None:
-    if option.kind is bool:
-        return value if isinstance(value, bool) else None
+def _fit(option: Option, value: object) -> int | float | bool | str | None:
+    if option.kind is bool or option.kind is str:
+        return value if isinstance(value, option.kind) else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     if option.kind is int and not isinstance(value, int):
         return None
     # Not a number and infinity compare as not within bounds, in this order of operands.
-    return option.kind(value) if option.least <= value < 1e12 else None
+    return option.kind(value) if option.least <= value <= option.most and value < 1e12 else None
 
 
 def _wanted(option: Option) -> str:
-    if option.kind is bool:
-        return "true or false"
+    if option.kind in (bool, str):
+        return "true or false" if option.kind is bool else "a text"
     number = "a whole number" if option.kind is int else "a number"
-    return f"{number} of at least {option.least:g}"
+    upper = f" and at most {option.most:g}" if option.most < 1e12 else ""
+    return f"{number} of at least {option.least:g}{upper}"

@@ -8,18 +8,25 @@
     ├── NothingThere              nothing_there        3     404
     │   ├── NoSuchMessage         no_such_message      3     404
     │   ├── NoWorktree            no_worktree          3     404
+    │   ├── NoSuchSession         no_such_session      3     404   unknown, ambiguous, or somebody else's
     │   └── MailboxDeleted        mailbox_deleted      3     410
     ├── Refused                   refused              4     409   understood, and not done
     │   ├── TooLarge              too_large            4     413
     │   ├── MailboxFull           mailbox_full         4     409
+    │   ├── Unauthorized          unauthorized         4     401   no proof of who asks, or a wrong one
+    │   ├── Forbidden             forbidden            4     403   proven, and not allowed
+    │   ├── SessionBusy           session_busy         4     409   all places to wait are taken
+    │   ├── PersistenceOff        persistence_off      4     409   nowhere to keep a session's mail
     │   ├── Screened              screened             4     422   a finding blocks the post
     │   ├── IllegalStep           illegal_step         4     409   the lifecycle has no such step
     │   ├── Conflict              conflict             4     409   same client id, other content
     │   ├── Unsafe                unsafe               4     403   a path that leads out of its place
     │   └── Unreadable            unreadable           4     422   a file we will not guess about
+    ├── Unreachable               unreachable          1     502   the server does not answer, or not as it should
     ├── StorageFailed             storage_failed       1     507   disk full, read-only, permission
     │   └── Damaged               damaged              1     500   what is stored cannot be understood
     ├── Busy                      busy                 5     503   a lock was not free in time
+    │   └── RateLimited           rate_limited         5     429   too many requests; ``retry_after`` says when
     └── TimedOut                  timed_out            5     504   nothing came in the time given
 
 ``code`` is stable and meant for programs; ``exit_code`` is what a command ends with; ``http_status``
@@ -105,6 +112,12 @@ class NoWorktree(NothingThere):
     code = "no_worktree"
 
 
+class NoSuchSession(NothingThere):
+    """No session of the caller's owner has this id or name, or more than one has. A foreign one is an unknown one."""
+
+    code = "no_such_session"
+
+
 class MailboxDeleted(NothingThere):
     """The message was posted once; its mailbox has been deleted since."""
 
@@ -131,6 +144,32 @@ class MailboxFull(Refused):
     """The mailbox holds as much pending mail as it may; nothing is dropped to make room."""
 
     code = "mailbox_full"
+
+
+class Unauthorized(Refused):
+    """Who asks was not proven, or the proof is wrong."""
+
+    code = "unauthorized"
+    http_status = 401
+
+
+class Forbidden(Refused):
+    """Who asks is known, and may not do this."""
+
+    code = "forbidden"
+    http_status = 403
+
+
+class SessionBusy(Refused):
+    """As many wait for this session's mail as may."""
+
+    code = "session_busy"
+
+
+class PersistenceOff(Refused):
+    """The mail of sessions is not kept on disk, and no server runs that could hold it."""
+
+    code = "persistence_off"
 
 
 class Screened(Refused):
@@ -166,6 +205,13 @@ class Unreadable(Refused):
     http_status = 422
 
 
+class Unreachable(RestanteError):
+    """The server cannot be reached, or something else answers at its address."""
+
+    code = "unreachable"
+    http_status = 502
+
+
 class StorageFailed(RestanteError):
     """The disk refused: full, read-only, or no permission. Nothing was half written."""
 
@@ -187,6 +233,22 @@ class Busy(RestanteError):
     code = "busy"
     exit_code = 5
     http_status = 503
+
+
+class RateLimited(Busy):
+    """Too many requests of one caller.
+
+    Args:
+        message: Which limit.
+        retry_after: Seconds after which asking again makes sense.
+    """
+
+    code = "rate_limited"
+    http_status = 429
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message, remedy=f"try again in {retry_after} s")
+        self.retry_after = retry_after
 
 
 class TimedOut(RestanteError):

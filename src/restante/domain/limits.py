@@ -15,11 +15,13 @@ class Limits(NamedTuple):
         message_bytes: Largest body, in UTF-8 bytes.
         pending_messages: Most messages that may be pending at once.
         pending_bytes: Most bytes of pending bodies.
+        sender_share: The part of the two above that one sender's pending messages may take, from 0 to 1.
     """
 
     message_bytes: int = 16_384
     pending_messages: int | None = None
     pending_bytes: int | None = None
+    sender_share: float | None = None
 
 
 def check_head(draft: "Draft", limits: Limits) -> None:

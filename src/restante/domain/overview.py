@@ -1,0 +1,171 @@
+"""What can be told of sessions and their mail without a word of it: rows, reasons, states of what was sent."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+
+from restante.domain.mailbox import Counts, Entry, Posted
+from restante.domain.receipt import Action, Decision
+from restante.domain.registry import Presence, Session
+
+
+class Reason(StrEnum):
+    """Why a session that is in no turn deserves a look; the first that holds is told."""
+
+    EXITED = "exited"
+    BLOCKED = "blocked"
+    WAITING_INBOX = "waiting-inbox"
+    INBOX_UNREAD = "inbox-unread"
+    INBOX_UNACKED = "inbox-unacked"
+    OPEN_TODOS = "open-todos"
+    DONE = "done"
+
+
+class Row(NamedTuple):
+    """One session in a list.
+
+    Attributes:
+        session: The session.
+        presence: What is proven of its process.
+        counts: The numbers of its mailbox.
+        is_parked: Whether it waits for mail itself.
+        waits_for: Ids of the sessions that hold unacknowledged mail from it.
+    """
+
+    session: Session
+    presence: Presence
+    counts: Counts = Counts()
+    is_parked: bool = False
+    waits_for: tuple[str, ...] = ()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is in no turn, as far as its latch tells."""
+        return self.session.latch.ended is not None
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why it deserves a look; ``None`` while it works."""
+        if self.presence in (Presence.GONE, Presence.DETACHED):
+            return Reason.EXITED
+        # A dialog opens in the middle of a turn, and nothing goes on until it is answered.
+        if self.session.blocked:
+            return Reason.BLOCKED
+        if self.is_parked:
+            return Reason.WAITING_INBOX
+        if not self.is_idle:
+            return None
+        if self.counts.unseen:
+            return Reason.INBOX_UNREAD
+        if self.counts.pending:
+            return Reason.INBOX_UNACKED
+        return Reason.OPEN_TODOS if self.session.open_todos else Reason.DONE
+
+
+def mutual_waits(rows: list[Row]) -> list[tuple[str, str]]:
+    """Return the pairs of sessions that wait for each other: neither works, each holds mail of the other."""
+    resting = {row.session.id: row for row in rows if row.is_parked or row.is_idle}
+    return [
+        (one, other)
+        for one, row in resting.items()
+        for other in row.waits_for
+        if one < other and other in resting and one in resting[other].waits_for
+    ]
+
+
+class Watched(NamedTuple):
+    """What happened to sessions since a cursor.
+
+    Attributes:
+        rows: Sessions that changed: a turn ended, mail came or went, one exited. Some may be told twice.
+        gone: Ids that were asked for and are not there; also sessions deleted since.
+        cursor: What to ask with next. Every answer carries one.
+        timed_out: Whether the time ran out before anything happened.
+    """
+
+    rows: tuple[Row, ...]
+    gone: tuple[str, ...]
+    cursor: str
+    timed_out: bool = False
+
+
+class Handed(NamedTuple):
+    """The answer to a post to a session."""
+
+    posted: Posted
+    to: Session
+    counts: Counts
+
+
+class Reading(NamedTuple):
+    """The answer to a read.
+
+    Attributes:
+        entries: Pending messages, the oldest first.
+        counts: The mailbox's numbers before any of these was marked seen.
+        is_peek: Whether the caller is somebody else than the addressee: then nothing will be marked.
+        left_out: How many pending messages were not told, because of a limit.
+        timed_out: Whether the time of a wait ran out; unacknowledged mail is told all the same.
+        waited: Seconds it waited.
+    """
+
+    entries: tuple[Entry, ...]
+    counts: Counts
+    is_peek: bool
+    left_out: int = 0
+    timed_out: bool = False
+    waited: float = 0.0
+
+
+class Cleared(NamedTuple):
+    """The answer to an acknowledgement: how many were pending until now, and the numbers after it."""
+
+    removed: int
+    counts: Counts
+
+
+class Fate(StrEnum):
+    """What became of a message, as its sender may know."""
+
+    UNSEEN = "unseen"
+    SEEN = "seen"
+    ACKNOWLEDGED = "acknowledged"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+    DELETED = "deleted"
+
+
+class Trace(NamedTuple):
+    """What a sender may know of a message it posted: states and times, no text.
+
+    Attributes:
+        message_id: The message.
+        to: Id of the session it was posted to.
+        created: When.
+        fate: What became of it.
+        at: When that happened; ``None`` while it is unseen.
+        decision: The addressee's decision, where one was given.
+        action: What became of the work, where that was said.
+    """
+
+    message_id: str
+    to: str
+    created: datetime
+    fate: Fate
+    at: datetime | None = None
+    decision: Decision | None = None
+    action: Action | None = None
+
+
+class Persistence(NamedTuple):
+    """Whether the mail of sessions is kept on disk.
+
+    Attributes:
+        is_on: Whether it is.
+        is_fixed: Whether it cannot be switched, because the home is durable by nature (PostgreSQL).
+        has_server: Whether a server holds the mail that is not kept on disk.
+    """
+
+    is_on: bool
+    is_fixed: bool = False
+    has_server: bool = False
