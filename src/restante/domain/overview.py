@@ -30,6 +30,7 @@ class Row(NamedTuple):
         counts: The numbers of its mailbox.
         is_parked: Whether it waits for mail itself.
         waits_for: Ids of the sessions that hold unacknowledged mail from it.
+        is_counted: Whether the numbers are known; a server of another version may not tell them.
     """
 
     session: Session
@@ -37,6 +38,7 @@ class Row(NamedTuple):
     counts: Counts = Counts()
     is_parked: bool = False
     waits_for: tuple[str, ...] = ()
+    is_counted: bool = True
 
     @property
     def is_idle(self) -> bool:
