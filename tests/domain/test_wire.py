@@ -72,6 +72,7 @@ def over(value: Any) -> Any:
         (SESSION._replace(process=None, latch=Latch(), detached=None), wire.of_session, wire.session_from),
         (ROW, wire.of_row, wire.row_from),
         (Row(SESSION, Presence.UNKNOWN), wire.of_row, wire.row_from),
+        (Row(SESSION, Presence.UNKNOWN, is_counted=False), wire.of_row, wire.row_from),
         (MESSAGE, wire.of_message, wire.message_from),
         (MESSAGE._replace(sender=Sender("human", True)), wire.of_message, wire.message_from),
         (MESSAGE._replace(sender=Sender("user", False)), wire.of_message, wire.message_from),

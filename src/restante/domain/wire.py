@@ -205,10 +205,10 @@ def of_row(row: Row) -> JSON:
     return {
         **of_state(row),
         "reason": row.reason.value if row.reason else None,
-        "inboxPending": counts.pending,
-        "inboxUnseen": counts.unseen,
-        "inboxTotal": counts.total,
-        "inboxHighWater": counts.high_water,
+        "inboxPending": counts.pending if row.is_counted else None,
+        "inboxUnseen": counts.unseen if row.is_counted else None,
+        "inboxTotal": counts.total if row.is_counted else None,
+        "inboxHighWater": counts.high_water if row.is_counted else None,
         "oldestUnseenAt": of_time(counts.oldest_unseen),
         "parked": row.is_parked,
         "parkedSince": of_time(row.session.parked_since) if row.is_parked else None,
@@ -218,17 +218,18 @@ def of_row(row: Row) -> JSON:
 
 
 def row_from(value: Mapping[str, Any]) -> Row:
-    """Read a session with the numbers of its mailbox."""
+    """Read a session with the numbers of its mailbox, or without them where the server does not tell any."""
+    is_counted = value.get("inboxUnseen") is not None and value.get("inboxPending") is not None
     counts = Counts(
-        total=value.get("inboxTotal", 0),
-        unseen=value["inboxUnseen"],
-        pending=value["inboxPending"],
-        high_water=value.get("inboxHighWater", 0),
+        total=value.get("inboxTotal") or 0,
+        unseen=value["inboxUnseen"] if is_counted else 0,
+        pending=value["inboxPending"] if is_counted else 0,
+        high_water=value.get("inboxHighWater") or 0,
         oldest_unseen=time_from(value.get("oldestUnseenAt")),
     )
     waits_for = tuple(value.get("waitsFor", ()))
     presence = Presence(value.get("presence", "unknown"))
-    return Row(session_from(value), presence, counts, value.get("parked") is True, waits_for)
+    return Row(session_from(value), presence, counts, value.get("parked") is True, waits_for, is_counted)
 
 
 def of_summary(rows: list[Row]) -> JSON:
