@@ -152,6 +152,12 @@ class Turns(Protocol):
     def latches(self, session_ids: Sequence[str]) -> dict[str, Latch]:
         """Return the latches that the signs of these sessions say; those without signs are left out."""
 
+    def blocked(self, session_ids: Sequence[str]) -> dict[str, str]:
+        """Return what a dialog of these sessions waits for (``permission``, ``question``), empty for nothing.
+
+        Those whose hooks never reported a dialog are left out.
+        """
+
 
 class Processes(Protocol):
     """Which processes live on this machine."""

@@ -50,6 +50,56 @@ def is_nested(session: str, root: str, environment: Mapping[str, str]) -> bool:
     return any(one != session for one in outer)
 
 
+def program_above(environment: Mapping[str, str]) -> tuple[str, int] | None:
+    """Return name and process id of the agent program that called us; ``None`` where none can be seen.
+
+    Where there is no /proc, ps is asked, and what Claude Code says of itself (``CLAUDE_PID``) counts only if it is
+    among the processes above.
+    """
+    import os
+
+    if os.path.exists("/proc/self/stat"):
+        programs = _programs_above()
+        return programs[0] if programs else None
+    for pid, name in _ancestors_by_tool():
+        if name in _PROGRAMS:
+            return name, pid
+        if str(pid) == environment.get("CLAUDE_PID"):
+            return "claude", pid
+    return None
+
+
+def _ancestors_by_tool() -> list[tuple[int, str]]:
+    import os
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            ["/bin/ps", "-axo", "pid=,ppid=,comm="],
+            env={"LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=5,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return []
+    table: dict[int, tuple[int, str]] = {}
+    for line in done.stdout.splitlines():
+        words = line.split(None, 2)
+        if len(words) == 3 and words[0].isdigit() and words[1].isdigit():
+            table[int(words[0])] = int(words[1]), os.path.basename(words[2].strip())
+    found: list[tuple[int, str]] = []
+    pid = os.getppid()
+    while pid > 1 and pid in table and len(found) < _MOST_ANCESTORS:
+        above, name = table[pid]
+        found.append((pid, name))
+        pid = above
+    return found
+
+
 def _programs_above() -> list[tuple[str, int]]:
     """Return name and process id of the agent programs above, nearest first; empty where /proc does not tell.
 

@@ -1,0 +1,94 @@
+"""What proves a caller: a session's secret, and the token of the person. Only their digests go into the register."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from restante.domain.errors import Damaged, Unsafe
+from restante.system.private import make_private, name_of, open_private, translated
+
+_BYTES = 32
+_DIGITS = frozenset("0123456789abcdef")
+
+
+def session_secret(data_directory: str, session_id: str) -> str:
+    """Return the secret of a session, which is made when it has none yet: 32 random bytes, in hexadecimal digits.
+
+    Raises:
+        StorageFailed: It can be neither read nor made.
+        Damaged: What is kept is no secret.
+        Unsafe: A link is in its place, or others may read it.
+    """
+    directory = os.path.join(data_directory, "sessions")
+    return _kept(directory, os.path.join(directory, name_of(session_id)))
+
+
+def person_token(data_directory: str) -> str:
+    """Return the token of the person whose data directory it is; made when there is none. Raises the same."""
+    return _kept(data_directory, os.path.join(data_directory, "person"))
+
+
+def digest(secret: str) -> str:
+    """Return the SHA-256 of a secret, in hexadecimal digits: what may be kept where others can read."""
+    from hashlib import sha256
+
+    return sha256(secret.encode(errors="surrogatepass")).hexdigest()
+
+
+def _kept(directory: str, path: str) -> str:
+    secret = _read(path)
+    if secret is None:
+        make_private(directory)
+        _make(path)
+        secret = _read(path)
+    if secret is None:
+        raise Damaged(f"{path} was removed while it was made", remedy="try again")
+    return secret
+
+
+def _read(path: str) -> str | None:
+    with translated(path):
+        try:
+            fd = open_private(path, os.O_RDONLY)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            if os.path.islink(path):
+                raise Unsafe(f"{path} is a symbolic link", remedy="remove it") from error
+            raise
+        try:
+            found = os.fstat(fd)
+            text = os.read(fd, 4 * _BYTES).decode("ascii", "replace").strip()
+        finally:
+            os.close(fd)
+    if found.st_mode & 0o077 or found.st_uid not in (os.geteuid(), 0):
+        raise Unsafe(
+            f"{path} holds a secret that others may read or have written",
+            remedy=f"remove it; a new one is made: {path}",
+        )
+    if len(text) != 2 * _BYTES or not _DIGITS.issuperset(text):
+        raise Damaged(f"{path} holds no secret", remedy=f"remove {path}; a new one is made")
+    return text
+
+
+def _make(path: str) -> None:
+    """Make the file whole under another name and give it its own, which only the first of several can."""
+    temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    with translated(path):
+        fd = open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            os.write(fd, os.urandom(_BYTES).hex().encode() + b"\n")
+            os.fsync(fd)
+            try:
+                os.link(temporary, path)
+            except FileExistsError:
+                return
+            except OSError:
+                # Filesystems without hard links: a rename is not exclusive, but nobody used the other one yet.
+                if not os.path.lexists(path):
+                    os.rename(temporary, path)
+        finally:
+            os.close(fd)
+            with suppress(OSError):
+                os.unlink(temporary)

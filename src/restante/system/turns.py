@@ -1,0 +1,165 @@
+"""What the hooks leave behind about turns without starting a program: one file for each session.
+
+``<data>/turns/<session id>`` has one line for each sign: ``s`` when a turn started, ``e`` when one ended. The guard of
+the hooks adds to it where it is there, and nothing else. How many ends it holds is the number of the turn, its time
+that of the last sign. ``<session id>.blocked`` has text in it while a dialog waits for the person.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from restante.domain.errors import StorageFailed
+from restante.domain.registry import Latch, TurnSource
+from restante.system.private import is_plain, make_private, open_private, translated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_BLOCKED = ".blocked"
+_LONGEST_WORD = 32
+
+
+class TurnFiles:
+    """``ports.sessions.Turns`` over the data directory. Remembers what it counted: a look costs what is new.
+
+    Args:
+        data_directory: Where Restante keeps what belongs to no worktree.
+    """
+
+    def __init__(self, data_directory: str) -> None:
+        self._directory = os.path.join(data_directory, "turns")
+        self._counted: dict[str, tuple[int, int, int, bool]] = {}
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether sessions are used at all: where they are, the guard reports starts and ends of them."""
+        return os.path.isdir(self._directory)
+
+    def enable(self) -> None:
+        """Let the guard report starts and ends of sessions from now on.
+
+        Raises:
+            StorageFailed: The directory cannot be made.
+        """
+        make_private(self._directory)
+
+    def expect(self, session_id: str) -> None:
+        """Let the hooks of a session leave their signs; what they left is kept.
+
+        An id that cannot be a file's name gets no file: its turns are then unknown.
+
+        Raises:
+            StorageFailed: The file cannot be made.
+        """
+        if not is_plain(session_id):
+            return
+        make_private(self._directory)
+        path = self._path(session_id)
+        with translated(path):
+            os.close(open_private(path, os.O_WRONLY | os.O_CREAT))
+
+    def forget(self, session_id: str) -> None:
+        """Take the signs of a session away; forgetting twice changes nothing."""
+        if not is_plain(session_id):
+            return
+        for path in (self._path(session_id), self._path(session_id) + _BLOCKED):
+            with translated(path), suppress(FileNotFoundError, NotADirectoryError):
+                os.unlink(path)
+        self._counted.pop(session_id, None)
+
+    def sign(self, session_id: str, *, has_ended: bool) -> None:
+        """Leave a sign as the guard does: a turn started, or ended. Without the session's file nothing is left."""
+        self._put(session_id, b"e\n" if has_ended else b"s\n")
+        self.unblock(session_id)
+
+    def block(self, session_id: str, kind: str) -> None:
+        """Note that a dialog waits for the person, in a word; only where the session's file is."""
+        if is_plain(session_id) and os.path.isfile(self._path(session_id)):
+            path = self._path(session_id) + _BLOCKED
+            with suppress(OSError, StorageFailed):
+                fd = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+                os.write(fd, kind[:_LONGEST_WORD].encode() + b"\n")
+                os.close(fd)
+
+    def unblock(self, session_id: str) -> None:
+        """Note that no dialog waits any more."""
+        with suppress(OSError):
+            if is_plain(session_id) and os.lstat(self._path(session_id) + _BLOCKED).st_size:
+                os.truncate(self._path(session_id) + _BLOCKED, 0)
+
+    def latches(self, session_ids: Sequence[str]) -> dict[str, Latch]:
+        """Return the latches that the signs of these sessions say; those without signs are left out."""
+        found = {}
+        for session_id in session_ids:
+            latch = self._latch(session_id) if is_plain(session_id) else None
+            if latch:
+                found[session_id] = latch
+        return found
+
+    def blocked(self, session_ids: Sequence[str]) -> dict[str, str]:
+        """Return what a dialog of these sessions waits for, ``permission`` or ``question``; empty for nothing.
+
+        Only sessions whose hooks report it are in the answer.
+        """
+        found = {}
+        for session_id in session_ids:
+            if is_plain(session_id):
+                word = self._word(self._path(session_id) + _BLOCKED)
+                if word is not None:
+                    found[session_id] = word
+        return found
+
+    def _path(self, session_id: str) -> str:
+        return os.path.join(self._directory, session_id)
+
+    def _put(self, session_id: str, line: bytes) -> None:
+        if not is_plain(session_id):
+            return
+        with suppress(OSError, StorageFailed):
+            fd = open_private(self._path(session_id), os.O_WRONLY | os.O_APPEND)
+            try:
+                os.write(fd, line)
+            finally:
+                os.close(fd)
+
+    def _latch(self, session_id: str) -> Latch | None:
+        try:
+            fd = open_private(self._path(session_id), os.O_RDONLY)
+        except (OSError, StorageFailed):
+            return None
+        try:
+            stat = os.fstat(fd)
+            inode, size, ends, has_ended = self._counted.get(session_id, (stat.st_ino, 0, 0, False))
+            if inode != stat.st_ino or size > stat.st_size:
+                size, ends, has_ended = 0, 0, False
+            while part := os.pread(fd, 65_536, size):
+                size += len(part)
+                ends += part.count(b"e")
+                has_ended = part.rfind(b"e") > part.rfind(b"s") or (has_ended and b"s" not in part)
+        except OSError:
+            return None
+        finally:
+            os.close(fd)
+        if len(self._counted) > 10_000:
+            self._counted.clear()
+        self._counted[session_id] = (stat.st_ino, size, ends, has_ended)
+        if size == 0:
+            return None
+        ended = datetime.fromtimestamp(stat.st_mtime_ns // 1_000_000 / 1000, UTC) if has_ended else None
+        return Latch(ends, ended, TurnSource.HOOK if ended else None)
+
+    def _word(self, path: str) -> str | None:
+        try:
+            fd = open_private(path, os.O_RDONLY)
+        except (OSError, StorageFailed):
+            return None
+        try:
+            return os.read(fd, _LONGEST_WORD).decode("ascii", "replace").strip()
+        except OSError:
+            return None
+        finally:
+            os.close(fd)
