@@ -1,16 +1,40 @@
 """Mail between sessions: the public Python API beside ``office``, which is about one worktree.
 
-An exchange serves any number of callers; what one of them may ask is a ``ports.sessions.Window``.
+    >>> exchange = open_exchange(os.environ)  # restante.wiring.sessions
+    >>> window = exchange.window(exchange.identify(Claim(session="0192e4a7")))
+    >>> window.post("planner", Draft("The parser is done.")).posted.message.id
+
+An exchange serves any number of callers; what one of them may ask is a ``ports.sessions.Window``. It holds no state
+of its own but what its parts keep.
 """
 
 from __future__ import annotations
 
+import time
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
+from restante.domain.errors import Busy, Forbidden, NoSuchSession, StorageFailed, Unreadable, UsageError
+from restante.domain.limits import Limits
+from restante.domain.naming import check_name, meant, unknown
+from restante.domain.overview import Handed, Upkeep
+from restante.domain.registry import Presence
+from restante.services import corresponding, enrolling, identifying, overseeing
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
     from restante.config import Settings
-    from restante.ports import Clock
-    from restante.ports.sessions import Boxes, Processes, SessionBell, Sessions, Turns
+    from restante.domain.finding import Finding
+    from restante.domain.message import Draft
+    from restante.domain.overview import Cleared, Persistence, Reading, Row, Trace, Watched
+    from restante.domain.receipt import Action, Decision
+    from restante.domain.registry import Arrival, Claim, Identity, Session
+    from restante.ports import Clock, Scanner, Watcher
+    from restante.ports.sessions import Box, Boxes, Keeping, Processes, SessionBell, Sessions, Turns
 
 
 class ExchangeParts(Protocol):
@@ -29,7 +53,7 @@ class ExchangeParts(Protocol):
         """The register."""
 
     @property
-    def boxes(self) -> Boxes:
+    def keeping(self) -> Keeping:
         """Where the mail is, as persistence is set now."""
 
     @property
@@ -43,3 +67,395 @@ class ExchangeParts(Protocol):
     @property
     def bell(self) -> SessionBell:
         """The sign for the hooks of worktrees."""
+
+    @property
+    def scanners(self) -> Sequence[Scanner]:
+        """What screens a text beside our own rules."""
+
+    @property
+    def watcher(self) -> Watcher:
+        """What hints at changes, for whoever waits without a server."""
+
+
+class Exchange:
+    """Keeps the sessions of one machine, or of several, and their mail."""
+
+    def __init__(self, parts: ExchangeParts) -> None:
+        self._parts = parts
+
+    @property
+    def settings(self) -> Settings:
+        """The values in force."""
+        return self._parts.settings
+
+    @property
+    def clock(self) -> Clock:
+        """Where time comes from."""
+        return self._parts.clock
+
+    def identify(self, claim: Claim) -> Identity:
+        """Return who asks. Never an error: what is not proven or claims no live session is "user, unverified".
+
+        ``Identity.claimed`` keeps a claim that names no session, so that a face can warn of it.
+        """
+        sessions = self._parts.sessions
+        identity = identifying.identify(claim, sessions, self.is_live)
+        if identity.session and (session := sessions.session(identity.session, identity.owner)):
+            identifying.hear_of(session, sessions, self._now())
+        return identity
+
+    def window(self, identity: Identity) -> LocalWindow:
+        """Return what a caller can ask."""
+        return LocalWindow(self._parts, identity, self)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make everything that this thread does in the block durable at once, when it ends.
+
+        A call within that fails is undone alone. Nothing may be told as done before the block was left without an
+        error; an error on leaving undoes every call. ``set_persistence`` and ``upkeep`` do not go into such a block.
+        """
+        with self._parts.keeping.held() as boxes:
+            if boxes is None:
+                with self._parts.sessions.together():
+                    yield
+            else:
+                with self._parts.sessions.together(), boxes.together():
+                    yield
+
+    def park(self, session_id: str, owner: str, since: datetime | None, until: datetime | None) -> None:
+        """Record since and until when a session itself waits for its mail; ``None`` for no longer.
+
+        Only a receiver's own wait is recorded; the grace after it (``server.grace``) is added where it is told.
+        """
+        self._parts.sessions.park(session_id, owner, since, until)
+
+    def presence(self, session: Session) -> Presence:
+        """Tell what is proven of a session."""
+        return identifying.presence_of(session, self._parts.processes, self._now(), self.settings.session_ttl)
+
+    def is_live(self, session: Session) -> bool:
+        """Tell whether a session lives, as far as can be told."""
+        return self.presence(session) in (Presence.ALIVE, Presence.UNKNOWN)
+
+    def persistence(self) -> Persistence:
+        """Return whether the mail of sessions is kept on disk."""
+        return self._parts.keeping.persistence()
+
+    def upkeep(self, owners: Sequence[str] = ("",)) -> Upkeep:
+        """Clear away what nobody can need: at the start of a server, and now and then.
+
+        Never an error because of what is stored: a file of mail that cannot be read is set aside and told, and
+        without a register that was read whole nothing is pruned. ``problem`` says why.
+
+        Args:
+            owners: Whose sessions to look after.
+        """
+        from restante.services import upkeep
+
+        parts = self._parts
+        set_aside: tuple[str, ...] = ()
+        pruned: list[str] = []
+        forgotten: list[str] = []
+        try:
+            set_aside = parts.keeping.mend()
+            for owner in owners:
+                with parts.keeping.held() as boxes:
+                    pruned += upkeep.prune(parts.sessions, boxes, owner) if boxes else []
+                    forgotten += upkeep.forget(parts.sessions, parts.turns, boxes, owner, self._now(), self.presence)
+        except (StorageFailed, Busy, Unreadable) as error:
+            return Upkeep(tuple(pruned), tuple(forgotten), set_aside, error.message)
+        return Upkeep(tuple(pruned), tuple(forgotten), set_aside)
+
+    def _now(self) -> datetime:
+        return self._parts.clock.now()
+
+
+class LocalWindow:
+    """A ``ports.sessions.Window`` onto the exchange of this process.
+
+    Args:
+        parts: What the exchange is made of.
+        identity: Who asks.
+        exchange: The exchange.
+    """
+
+    def __init__(self, parts: ExchangeParts, identity: Identity, exchange: Exchange) -> None:
+        self._parts = parts
+        self._identity = identity
+        self._exchange = exchange
+
+    @property
+    def identity(self) -> Identity:
+        """Who asks."""
+        return self._identity
+
+    # -- sessions ------------------------------------------------------------------------------------------
+
+    def register(self, arrival: Arrival) -> Session:
+        """Register a session, or attach it again; see ``Window.register``."""
+        parts = self._parts
+        return enrolling.register(
+            arrival, self._identity, parts.sessions, parts.turns, parts.processes, parts.clock.now()
+        )
+
+    def detach(self, session: str = "") -> Session:
+        """Record that a session's process ended; see ``Window.detach``."""
+        found = self._changeable(session)
+        enrolling.detach(found, self._parts.sessions, self._parts.turns, self._parts.clock.now())
+        return self._again(found)
+
+    def delete(self, session: str) -> Session:
+        """End a session for good, with its mail; see ``Window.delete``."""
+        parts = self._parts
+        found = self._changeable(session)
+        with parts.keeping.held() as boxes:
+            enrolling.delete(found, parts.sessions, parts.turns, parts.bell, boxes, parts.clock.now())
+        return found
+
+    def describe(
+        self,
+        session: str = "",
+        *,
+        name: str | None = None,
+        blocked: str | None = None,
+        open_todos: int | None = None,
+        total_todos: int | None = None,
+    ) -> Session:
+        """Change what is known of a session; see ``Window.describe``."""
+        check_name(name or "")
+        check_name(blocked or "")
+        if min(open_todos or 0, total_todos or 0) < 0:
+            raise UsageError("a number of items is not negative", remedy="give 0 or more")
+        found = self._changeable(session)
+        self._parts.sessions.describe(
+            found.id,
+            found.owner,
+            self._parts.clock.now(),
+            name=name,
+            blocked=blocked,
+            open_todos=open_todos,
+            total_todos=total_todos,
+        )
+        return self._again(found)
+
+    def turn(self, session: str = "", *, has_ended: bool, source: str = "hook") -> Session:
+        """Set the turn latch; see ``Window.turn``."""
+        parts = self._parts
+        found = self._changeable(session)
+        enrolling.set_turn(found, parts.sessions, parts.turns, parts.clock.now(), has_ended=has_ended, source=source)
+        return self._again(found)
+
+    def sessions(self) -> list[Row]:
+        """Return every session of the owner with the numbers of its mailbox; see ``Window.sessions``."""
+        found = self._refreshed()
+        with self._parts.keeping.held() as boxes:
+            return self._rows(boxes, found)
+
+    # -- mail ----------------------------------------------------------------------------------------------
+
+    def post(self, to: str, draft: Draft, *, allow_warnings: bool = False) -> Handed:
+        """Post to a session; see ``Window.post``."""
+        from restante.services import posting
+
+        parts, now = self._parts, self._parts.clock.now()
+        target = self._meant(to) if to else self._own()
+        posting.check_expiry(draft.expires, now)
+        posting.check_draft(
+            draft, Limits(message_bytes=parts.settings.message_bytes), self._screen, allow_warnings=allow_warnings
+        )
+        draft = corresponding.stamped(draft, self._identity, target, now, parts.settings.session_ttl)
+        with parts.keeping.held() as boxes:
+            box = corresponding.kept(boxes).box(target.id, target.owner)
+            posted = corresponding.post(box, draft)
+            if parts.sessions.session(target.id, target.owner) is None:
+                # Deleted between the look and the post: nobody would ever delete this mail with it.
+                box.delete()
+                raise unknown(to)
+            counts = box.counts()
+        parts.bell.ring(target)
+        return Handed(posted, target, counts, self._exchange.presence(target))
+
+    def read(
+        self, session: str = "", *, after: int = 0, limit: int | None = None, wait: float | None = None
+    ) -> Reading:
+        """Return pending messages; see ``Window.read``."""
+        target = self._meant(session) if session else self._own()
+        is_addressee = self._identity.session == target.id
+        if wait is None:
+            return self._read(target, after, limit)
+        began = time.monotonic()
+        timed_out = True
+        if is_addressee:
+            since = self._parts.clock.now()
+            self._park(target, since, since + timedelta(seconds=wait))
+        for _ in self._parts.watcher.ticks(wait):
+            with self._parts.keeping.held() as boxes:
+                is_over = corresponding.has_unseen(self._box(boxes, target), after)
+            # Whoever waits for the mail of a session that was deleted waits for nothing.
+            if is_over or self._parts.sessions.session(target.id, target.owner) is None:
+                timed_out = False
+                break
+        if is_addressee:
+            # A wait that ended for nothing may be followed by the next at once: the grace bridges the two.
+            ended = self._parts.clock.now()
+            self._park(target, *((since, ended) if timed_out else (None, None)))
+        waited = time.monotonic() - began
+        return self._read(target, after, limit)._replace(timed_out=timed_out, waited=waited)
+
+    def confirm(self, message_ids: Sequence[str], session: str = "", *, only_noticed: bool = False) -> None:
+        """Record that messages were handed over whole; see ``Window.confirm``."""
+        target = self._meant(session) if session else self._own()
+        if self._identity.session == target.id and message_ids:
+            with self._parts.keeping.held() as boxes:
+                if boxes is not None:
+                    box = boxes.box(target.id, target.owner)
+                    corresponding.confirm(box, message_ids, self._identity, only_noticed=only_noticed)
+
+    def acknowledge(
+        self,
+        message_ids: Sequence[str],
+        session: str = "",
+        *,
+        through: bool = False,
+        decision: Decision | None = None,
+        action: Action | None = None,
+        summary: str = "",
+    ) -> Cleared:
+        """Acknowledge messages; see ``Window.acknowledge``."""
+        parts = self._parts
+        target = self._meant(session) if session else self._own()
+        corresponding.check_addressee(self._identity, target)
+        with parts.keeping.held() as boxes:
+            cleared = corresponding.acknowledge(
+                self._box(boxes, target),
+                message_ids,
+                self._identity,
+                through=through,
+                decision=decision,
+                action=action,
+                summary=summary,
+            )
+            if not cleared.counts.pending:
+                enrolling.rest(target, parts.sessions, parts.bell, boxes)
+        return cleared
+
+    def receipts(self, message_ids: Sequence[str] = (), *, limit: int = 100) -> list[Trace]:
+        """Return what became of what the caller posted; see ``Window.receipts``."""
+        if limit < 1:
+            raise UsageError(f"a limit of {limit} would tell nothing", remedy="give at least 1")
+        with self._parts.keeping.held() as boxes:
+            return corresponding.kept(boxes).traces(
+                self._identity.sender.name, self._identity.owner, message_ids=message_ids, limit=limit
+            )
+
+    # -- overseeing ----------------------------------------------------------------------------------------
+
+    def watch(self, cursor: str = "", sessions: Sequence[str] = (), *, wait: float | None = None) -> Watched:
+        """Return every session that changed since a cursor; see ``Window.watch``."""
+        overseeing.check_cursor(cursor)
+        if wait is None:
+            return self._watch(cursor, sessions)
+        # Under the cursor of the call, nothing that happens before the first look is missed.
+        watched = None
+        for _ in self._parts.watcher.ticks(wait):
+            watched = self._watch(cursor, sessions)
+            if watched.rows or watched.gone:
+                return watched
+        return (watched or self._watch(cursor, sessions))._replace(timed_out=True)
+
+    def persistence(self) -> Persistence:
+        """Return whether the mail of sessions is kept on disk; see ``Window.persistence``."""
+        return self._exchange.persistence()
+
+    def set_persistence(self, is_on: bool) -> Persistence:
+        """Switch it; see ``Window.set_persistence``."""
+        if self._identity.session or not self._identity.verified:
+            raise Forbidden(
+                "whether mail is kept on disk is decided by a person, who proves it by the token",
+                remedy="let the person run: restante persist on, or off",
+            )
+        if is_on:
+            # The way back for whoever has no server: what cannot be read is kept, under another name.
+            self._parts.keeping.mend()
+        self._parts.keeping.switch(is_on)
+        return self._exchange.persistence()
+
+    # -- helpers -------------------------------------------------------------------------------------------
+
+    def _own(self) -> Session:
+        """Return the caller's own session.
+
+        Raises:
+            NoSuchSession: It claims to be one, and there is none; or it was deleted.
+            UsageError: It is none.
+        """
+        identity = self._identity
+        if identity.session:
+            return enrolling.check_is_there(identity.session, identity.owner, self._parts.sessions)
+        if identity.claimed:
+            raise NoSuchSession(
+                f"{identity.claimed!r} is no live session, so this is a user (unverified)",
+                remedy="register it: restante session start, or give at least 8 characters of its id",
+            )
+        raise UsageError("you are no session: say which one is meant", remedy="restante ls")
+
+    def _meant(self, reference: str) -> Session:
+        owner = self._identity.owner
+        if not reference.isprintable():
+            raise unknown(reference)
+        return meant(reference, self._parts.sessions.named(reference, owner))
+
+    def _changeable(self, reference: str) -> Session:
+        found = self._meant(reference) if reference else self._own()
+        identifying.check_may_change(self._identity, found)
+        return found
+
+    def _again(self, session: Session) -> Session:
+        return enrolling.check_is_there(session.id, session.owner, self._parts.sessions)
+
+    def _box(self, boxes: Boxes | None, session: Session) -> Box:
+        return corresponding.kept(boxes).box(session.id, session.owner)
+
+    def _read(self, target: Session, after: int, limit: int | None) -> Reading:
+        is_addressee = self._identity.session == target.id
+        with self._parts.keeping.held() as boxes:
+            return corresponding.read(self._box(boxes, target), after=after, limit=limit, is_addressee=is_addressee)
+
+    def _park(self, session: Session, since: datetime | None, until: datetime | None) -> None:
+        with suppress(StorageFailed, Busy):
+            self._exchange.park(session.id, session.owner, since, until)
+
+    def _screen(self, text: str) -> list[Finding]:
+        from restante.services.screening import RuleScanner, screen
+
+        return screen(text, (RuleScanner(), *self._parts.scanners))
+
+    def _rows(self, boxes: Boxes | None, found: list[Session]) -> list[Row]:
+        now, grace = self._parts.clock.now(), self._parts.settings.server_grace
+        return overseeing.rows(found, boxes, self._identity.owner, now, self._exchange.presence, grace)
+
+    def _watch(self, cursor: str, only: Sequence[str]) -> Watched:
+        parts = self._parts
+        self._refreshed()
+        with parts.keeping.held() as boxes:
+            tell = partial(self._rows, boxes)
+            return overseeing.watch(cursor, only, parts.sessions, boxes, self._identity.owner, tell)
+
+    def _refreshed(self) -> list[Session]:
+        """Return the owner's sessions after what hooks and the system say of them was taken in."""
+        parts, now = self._parts, self._parts.clock.now()
+        known = parts.sessions.all(self._identity.owner)
+        ids = [one.id for one in known]
+        latches, blocked = parts.turns.latches(ids), parts.turns.blocked(ids)
+        found = []
+        for one in known:
+            session = overseeing.take_signs(
+                one, parts.sessions, now, latch=latches.get(one.id), blocked=blocked.get(one.id)
+            )
+            if not one.detached and self._exchange.presence(one) is Presence.GONE:
+                with suppress(StorageFailed, Busy, NoSuchSession):
+                    enrolling.detach(one, parts.sessions, parts.turns, now)
+                    session = self._again(one)
+            found.append(session)
+        return found

@@ -92,11 +92,19 @@ class Watched(NamedTuple):
 
 
 class Handed(NamedTuple):
-    """The answer to a post to a session."""
+    """The answer to a post to a session.
+
+    Attributes:
+        posted: The message, as stored.
+        to: The session it was posted to.
+        counts: The numbers of its mailbox, after it.
+        presence: What is proven of that session: mail to one that is gone is kept until it expires.
+    """
 
     posted: Posted
     to: Session
     counts: Counts
+    presence: Presence = Presence.UNKNOWN
 
 
 class Reading(NamedTuple):
@@ -171,3 +179,19 @@ class Persistence(NamedTuple):
     is_on: bool
     is_fixed: bool = False
     has_server: bool = False
+
+
+class Upkeep(NamedTuple):
+    """What upkeep did.
+
+    Attributes:
+        pruned: Ids of deleted sessions whose mail was left over; it is deleted now.
+        forgotten: Ids of sessions that ended long ago, with nothing pending.
+        set_aside: Where a file of mail is now that could not be read; empty when there was none.
+        problem: Why nothing was pruned, in a sentence; empty when all was read.
+    """
+
+    pruned: tuple[str, ...] = ()
+    forgotten: tuple[str, ...] = ()
+    set_aside: tuple[str, ...] = ()
+    problem: str = ""

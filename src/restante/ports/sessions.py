@@ -152,6 +152,9 @@ class Turns(Protocol):
     def latches(self, session_ids: Sequence[str]) -> dict[str, Latch]:
         """Return the latches that the signs of these sessions say; those without signs are left out."""
 
+    def sign(self, session_id: str, *, has_ended: bool) -> None:
+        """Leave a sign as the hooks do: a turn started, or ended. Where none are expected it changes nothing."""
+
     def blocked(self, session_ids: Sequence[str]) -> dict[str, str]:
         """Return what a dialog of these sessions waits for (``permission``, ``question``), empty for nothing.
 
@@ -174,6 +177,32 @@ class SessionBell(Protocol):
 
     def hush(self, worktree: str, is_waiting: Callable[[], bool]) -> None:
         """Stop ringing in a worktree unless ``is_waiting`` tells that mail waits; a post meanwhile is not missed."""
+
+
+class Keeping(Protocol):
+    """Where the mail of sessions is kept, and the way from one place to the other."""
+
+    def persistence(self) -> Persistence:
+        """Return whether it is kept on disk."""
+
+    def held(self) -> AbstractContextManager[Boxes | None]:
+        """Give the place where the mail is; it is not switched while the block runs. May be nested in one thread.
+
+        ``None`` stands for nowhere: it is not kept on disk, and this process holds none.
+        """
+
+    def switch(self, is_on: bool) -> None:
+        """Keep mail on disk from now on, all there is included; or no longer, and delete what is there.
+
+        Whoever holds the mail keeps it in memory then. Not within ``held``.
+
+        Raises:
+            Refused: It is fixed.
+            Busy: Mail was in use for longer than we wait; nothing was changed.
+        """
+
+    def mend(self) -> tuple[str, ...]:
+        """Set aside what is there and cannot be read, and delete what must not be there; return the new paths."""
 
 
 class Window(Protocol):
@@ -238,8 +267,14 @@ class Window(Protocol):
             wait: Wait so many seconds while nothing is unseen.
         """
 
-    def confirm(self, message_ids: Sequence[str], session: str = "") -> None:
-        """Record that messages were handed over whole: they are seen, if the caller is the addressee."""
+    def confirm(self, message_ids: Sequence[str], session: str = "", *, only_noticed: bool = False) -> None:
+        """Record that messages were handed over whole: they are seen, if the caller is the addressee.
+
+        Args:
+            message_ids: Which.
+            session: Whose.
+            only_noticed: A checkpoint showed them, and nobody knows whether the model read them: not seen yet.
+        """
 
     def acknowledge(
         self,
@@ -273,7 +308,7 @@ class Window(Protocol):
 
         Args:
             cursor: From an earlier answer; empty for all there is.
-            sessions: Only these, by their whole ids.
+            sessions: Only these, by their whole ids. One that is gone is told at once, each time: ask for it no more.
             wait: Wait so many seconds for a change.
 
         Raises:
@@ -287,6 +322,6 @@ class Window(Protocol):
         """Switch it: on keeps what there is from now on, off deletes what was kept.
 
         Raises:
-            Forbidden: The caller is a session: only a person decides this.
+            Forbidden: The caller is not proven to be a person: only one decides this.
             Refused: It is fixed.
         """

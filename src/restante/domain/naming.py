@@ -1,0 +1,95 @@
+"""Which session a reference means: a whole id, a name, or the beginning of an id that is long enough."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+from restante.domain.errors import NoSuchSession, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from restante.domain.registry import Session
+
+# Shorter beginnings of ids are met by accident.
+LEAST_PREFIX = 8
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
+_LONGEST_NAME = 100
+
+
+def check_id(session_id: str) -> None:
+    """Refuse what is no session's id: ASCII letters, digits and ``._:-``, at most 128 of them.
+
+    Raises:
+        UsageError: It is none.
+    """
+    if not _ID.fullmatch(session_id):
+        raise UsageError(
+            f"{session_id!r} is no session's id",
+            remedy="an id begins with an ASCII letter or digit; '.', '_', ':' and '-' may follow, 128 in all",
+        )
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that could pass for another: with line ends, control or invisible characters, or too long.
+
+    Raises:
+        UsageError: It is one.
+    """
+    # Cc are controls, Cf formats such as those that change writing direction, Zl and Zp line ends, Cs no text at all.
+    if any(unicodedata.category(one) in {"Cc", "Cf", "Cs", "Zl", "Zp"} for one in name):
+        raise UsageError(f"the name {name!r} has characters that are not to be seen", remedy="leave them out")
+    if len(name) > _LONGEST_NAME or name != name.strip():
+        raise UsageError(
+            f"{name!r} is no name for a session", remedy=f"at most {_LONGEST_NAME} characters, no space at its ends"
+        )
+
+
+def claimed(reference: str, candidates: Iterable[Session], is_live: Callable[[Session], bool]) -> Session | None:
+    """Return the session that a caller claims to be; ``None`` is never an error, it is "the user, unverified".
+
+    A live session, by its exact id or by a beginning of at least 8 characters that no other live one has: the rule
+    by which Codeman resolves the parent of a session.
+
+    Args:
+        reference: What was claimed.
+        candidates: Sessions of the caller's owner; others are passed over.
+        is_live: Tells whether a session lives.
+    """
+    live = [one for one in candidates if one.id.startswith(reference) and is_live(one)]
+    for one in live:
+        if one.id == reference:
+            return one
+    return live[0] if len(live) == 1 and len(reference) >= LEAST_PREFIX else None
+
+
+def meant(reference: str, candidates: Sequence[Session]) -> Session:
+    """Return the session that somebody names, dead ones too.
+
+    Args:
+        reference: A whole id, a name that only one has, or a beginning of at least 8 characters of an id.
+        candidates: The owner's sessions, or those of them that may be meant.
+
+    Raises:
+        NoSuchSession: None is meant, or several are: those are listed. A foreign session is an unknown one.
+    """
+    for one in candidates:
+        if one.id == reference:
+            return one
+    found = [one for one in candidates if reference and one.name == reference]
+    if not found and len(reference) >= LEAST_PREFIX:
+        found = [one for one in candidates if one.id.startswith(reference)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        ids = ", ".join(one.id for one in found[:5])
+        raise NoSuchSession(f"{reference!r} means {len(found)} sessions: {ids}", remedy="give the whole id of one")
+    raise unknown(reference)
+
+
+def unknown(reference: str) -> NoSuchSession:
+    """Return the error for a session that is not there, or not the caller's: the two must not be told apart."""
+    return NoSuchSession(f"no session {reference!r}", remedy="restante ls")

@@ -1,0 +1,93 @@
+"""Who asks: what was proven counts, what was only claimed is believed no further than it must be."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from restante.domain.errors import Busy, Forbidden, StorageFailed
+from restante.domain.naming import claimed
+from restante.domain.registry import Identity, Presence
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from restante.domain.registry import Claim, Session
+    from restante.ports.sessions import Processes, Sessions
+
+# Writing down each time that a session was heard of would cost a commit for every question.
+_HEARD_OF = timedelta(seconds=60)
+
+
+def person_setting(owner: str) -> str:
+    """Return the name of the setting that holds the digest of a person's token."""
+    return f"person_digest:{owner}" if owner else "person_digest"
+
+
+def identify(claim: Claim, sessions: Sessions, is_live: Callable[[Session], bool]) -> Identity:
+    """Return who asks. A wrong proof is none, and a claim that names no live session is "the user, unverified".
+
+    Args:
+        claim: What the caller shows.
+        sessions: The register.
+        is_live: Tells whether a session lives.
+    """
+    from hashlib import sha256
+    from hmac import compare_digest
+
+    owner = claim.owner or ""
+    if claim.secret:
+        digest = sha256(claim.secret.encode(errors="surrogatepass")).hexdigest()
+        if compare_digest(sessions.setting(person_setting(owner)) or "", digest):
+            return Identity(owner, verified=True)
+        proven = sessions.proven_by(digest)
+        if proven and claim.owner in (None, proven.owner):
+            return Identity(proven.owner, proven.id, verified=True)
+    if not claim.session:
+        return Identity(owner)
+    found = claimed(claim.session, sessions.named(claim.session, owner), is_live)
+    return Identity(owner, found.id) if found else Identity(owner, claimed=claim.session)
+
+
+def presence_of(session: Session, processes: Processes, now: datetime, silent: float) -> Presence:
+    """Tell what is proven of a session.
+
+    Args:
+        session: The session.
+        processes: Which processes live here.
+        now: The time.
+        silent: Seconds without a sign after which one whose process cannot be looked at counts as detached.
+    """
+    proven = processes.presence(session.process) if session.process else Presence.UNKNOWN
+    if proven is Presence.GONE:
+        return proven
+    if session.detached:
+        return Presence.DETACHED
+    if proven is Presence.ALIVE:
+        return proven
+    return Presence.DETACHED if now - session.heartbeat > timedelta(seconds=silent) else Presence.UNKNOWN
+
+
+def hear_of(session: Session, sessions: Sessions, now: datetime) -> None:
+    """Record that a session was heard of, now and then, and only where that can be written."""
+    if abs(now - session.heartbeat) > _HEARD_OF:
+        with suppress(StorageFailed, Busy):
+            sessions.beat(session.id, session.owner, now)
+
+
+def check_may_change(identity: Identity, session: Session) -> None:
+    """Refuse to let anybody but a session itself, its parent or a proven person say what is true of it.
+
+    Who merely drops a claim is nobody in particular, and must not be allowed more by that.
+
+    Raises:
+        Forbidden: It is somebody else.
+    """
+    is_person = identity.verified and not identity.session
+    if not is_person and (not identity.session or identity.session not in (session.id, session.parent)):
+        raise Forbidden(
+            f"only session {session.title} itself, its parent or a person with the token may do this",
+            remedy="ask them to",
+        )

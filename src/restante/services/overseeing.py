@@ -1,0 +1,171 @@
+"""What sessions do, told without a word of their mail: who lives, who is idle, what waits, what changed since.
+
+A cursor is ``w1.<tag>.<event>.<tag>.<event>``: the register's last event and that of the place where mail is. It is
+taken before the look that it stands for, so a change may be told twice and none is left out. A tag that is not known
+any more (memory that was lost, another file) means that every session is told again.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from restante.domain.errors import Busy, StorageFailed, UsageError
+from restante.domain.mailbox import Counts
+from restante.domain.overview import Row, Watched
+from restante.domain.registry import Latch, Presence, TurnSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+
+    from restante.domain.registry import Session
+    from restante.ports.sessions import Boxes, Sessions
+
+_CURSOR = re.compile(r"w1\.([0-9A-Za-z-]{1,64})\.([0-9]{1,18})\.([0-9A-Za-z-]{1,64})\.([0-9]{1,18})")
+_NOWHERE = "-"
+
+
+class _Place(NamedTuple):
+    """A place in the histories of the register and of the mail."""
+
+    register: str
+    register_event: int
+    mail: str
+    mail_event: int
+
+
+def take_signs(
+    known: Session, sessions: Sessions, now: datetime, *, latch: Latch | None, blocked: str | None
+) -> Session:
+    """Take what hooks left behind about a session into the register, and return the session as it is then.
+
+    Args:
+        known: The session, as registered.
+        sessions: The register; where it cannot be written the answer is the same.
+        now: The time.
+        latch: What the signs say of turns; ``None`` without signs.
+        blocked: What they say of dialogs; ``None`` without signs.
+    """
+    later = _merged(known.latch, latch) if latch else known.latch
+    with suppress(StorageFailed, Busy):
+        if later != known.latch:
+            sessions.latch(known.id, known.owner, later, now)
+        if blocked not in (None, known.blocked):
+            sessions.describe(known.id, known.owner, now, blocked=blocked)
+    return known._replace(latch=later, blocked=known.blocked if blocked is None else blocked)
+
+
+def _merged(known: Latch, told: Latch) -> Latch:
+    """Return the latch after a look at the signs, whose count may have begun anew; the number only ever grows."""
+    if told.ended is None:
+        # Whatever ended a turn also left a sign, so that a start is newer; an exit that could not is an exit still.
+        has_started = known.ended is not None and (told.turn >= known.turn or known.source is TurnSource.HOOK)
+        return Latch(max(told.turn, known.turn)) if has_started or told.turn > known.turn else known
+    if told.turn > known.turn:
+        return told
+    if known.ended is None or told.ended > known.ended:
+        return Latch(known.turn + (told.turn < known.turn), told.ended, told.source)
+    return known
+
+
+def rows(
+    found: Iterable[Session],
+    boxes: Boxes | None,
+    owner: str,
+    now: datetime,
+    presence_of: Callable[[Session], Presence],
+    grace: float,
+) -> list[Row]:
+    """Return a row for each session.
+
+    Args:
+        found: The sessions.
+        boxes: Where mail is; ``None`` for nowhere.
+        owner: Whose.
+        now: The time.
+        presence_of: Tells what is proven of a session.
+        grace: Seconds after the end of a wait in which a session still counts as waiting.
+    """
+    counts = boxes.counts(owner) if boxes else {}
+    debts = boxes.debts(owner) if boxes else {}
+    return [
+        _row(one, presence_of(one), counts.get(one.id, Counts()), debts.get(one.id, set()), now, grace) for one in found
+    ]
+
+
+def _row(session: Session, presence: Presence, counts: Counts, debts: set[str], now: datetime, grace: float) -> Row:
+    # A post ends a wait: with something unseen, whoever waited is being freed at this moment.
+    is_parked = (
+        session.parked_since is not None
+        and session.parked_until is not None
+        and session.parked_until + timedelta(seconds=grace) > now
+        and not counts.unseen
+        and presence not in (Presence.GONE, Presence.DETACHED)
+    )
+    oldest = counts.oldest_unseen if counts.unseen else None
+    return Row(session, presence, counts._replace(oldest_unseen=oldest), is_parked, tuple(sorted(debts)))
+
+
+def check_cursor(cursor: str) -> None:
+    """Refuse what is no cursor.
+
+    Raises:
+        UsageError: It is none.
+    """
+    _parsed(cursor)
+
+
+def watch(
+    cursor: str,
+    only: Sequence[str],
+    sessions: Sessions,
+    boxes: Boxes | None,
+    owner: str,
+    tell: Callable[[list[Session]], list[Row]],
+) -> Watched:
+    """Return what changed since a cursor.
+
+    Args:
+        cursor: From an earlier answer, or empty.
+        only: Whole ids; empty for all.
+        sessions: The register, with the signs of hooks taken in.
+        boxes: Where mail is; ``None`` for nowhere.
+        owner: Whose sessions.
+        tell: Makes rows of sessions.
+
+    Raises:
+        UsageError: It is no cursor.
+    """
+    since = _parsed(cursor)
+    # Before the look: what happens between the two is told with the next cursor.
+    tip = _Place(*sessions.tip(owner), *(boxes.tip(owner) if boxes else (_NOWHERE, 0)))
+    known = {one.id: one for one in sessions.all(owner)}
+    changed = set(known)
+    deleted: list[str] = []
+    if since and _goes_on(since, tip):
+        found, deleted = sessions.changed_since(since.register_event, owner)
+        changed = {one.id for one in found}
+        changed.update(boxes.changed_since(since.mail_event, owner) if boxes else ())
+    wanted = set(only) or changed | set(deleted)
+    gone = [one for one in dict.fromkeys(only or deleted) if one not in known]
+    told = tell([one for one in known.values() if one.id in changed and one.id in wanted])
+    return Watched(tuple(told), tuple(gone), "w1." + ".".join(map(str, tip)))
+
+
+def _goes_on(since: _Place, tip: _Place) -> bool:
+    """Tell whether a cursor belongs to the histories as they are, and is not ahead of one that was put back."""
+    return (since.register, since.mail) == (tip.register, tip.mail) and (
+        since.register_event <= tip.register_event and since.mail_event <= tip.mail_event
+    )
+
+
+def _parsed(cursor: str) -> _Place | None:
+    if not cursor:
+        return None
+    match = _CURSOR.fullmatch(cursor)
+    if match is None:
+        raise UsageError(f"{cursor!r} is no cursor of a watch", remedy="begin without one")
+    return _Place(match[1], int(match[2]), match[3], int(match[4]))
