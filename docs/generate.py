@@ -10,9 +10,10 @@ from restante.config import OPTIONS
 from restante.domain import errors
 from restante.domain.lifecycle import ACKNOWLEDGED, PENDING, STEPS
 from restante.faces.cli import overview
+from restante.faces.cli.command import COMMON, Argument
 from restante.faces.cli.parsing import usage_of
 from restante.faces.cli.schemas import ERROR, SCHEMAS
-from restante.faces.cli.table import COMMANDS, COMMON, Argument
+from restante.faces.cli.table import COMMANDS
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NOTE = "<!-- Made by `make docs`; change the code instead. -->\n\n"

@@ -32,9 +32,13 @@ def test_a_script_is_one_that_the_shell_takes(
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        (["restante", "se"], {"send"}),
-        (["restante", "re"], {"repeats", "reply"}),
-        (["restante", "-C", "somewhere", "--json", "se"], {"send"}),
+        (["restante", "se"], {"send", "session", "serve"}),
+        (["restante", "session", "re"], {"rename"}),
+        (["restante", "session", "turn", "e"], {"ended"}),
+        (["restante", "session", "blocked", "--se"], {"--session"}),
+        (["restante", "persist", "o"], {"on", "off"}),
+        (["restante", "re"], {"repeats", "reply", "receipts"}),
+        (["restante", "-C", "somewhere", "--json", "sen"], {"send"}),
         (["restante", "-C", "somewhere", "repeats", "pause", "--j"], {"--json"}),
         (["restante", "help", "rep"], {"repeats", "reply"}),
         (["restante", "send", "restante", "--fi"], {"--file"}),

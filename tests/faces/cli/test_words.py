@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from restante import __version__
+from restante.faces.cli.command import AUDIENCES
 from restante.faces.cli.table import COMMANDS
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ def test_the_overview_lists_every_command_below_whom_it_is_for(
 ) -> None:
     answer = restante(*words)
     assert answer.code == 0
-    lists = {part.split(":\n")[0]: part for part in answer.out.split("\n\n") if part.startswith(("for ", "set-up"))}
-    assert list(lists) == ["for you", "for the agent", "set-up"]
+    lists = {part.split(":\n")[0]: part for part in answer.out.split("\n\n") if part.split(":\n")[0] in AUDIENCES}
+    assert list(lists) == list(AUDIENCES)
     for command in COMMANDS:
         assert f"  {command.name} " in lists[command.audience]
 
@@ -100,6 +101,7 @@ def test_an_unknown_option_is_answered_with_the_nearest_one(
         (("repeats",), "repeats list"),
         (("repeats", "pausee"), "restante repeats pause"),
         (("repeats", "zzz"), "restante help repeats"),
+        (("session", "renam"), "restante session rename"),
         (("help", "zzz"), "restante help"),
     ],
 )

@@ -71,7 +71,7 @@ def _listed(beginning: str = "", audience: str = "") -> str:
 
 def overview() -> str:
     """Return the list of commands, by whom they are for."""
-    from restante.faces.cli.table import AUDIENCES
+    from restante.faces.cli.command import AUDIENCES
 
     lists = "".join(f"{audience}:\n{_listed(audience=audience)}\n" for audience in AUDIENCES)
     return (

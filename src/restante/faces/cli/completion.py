@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from restante.domain.errors import UsageError
+from restante.faces.cli.command import COMMON, SHELLS, Argument, Command
 from restante.faces.cli.output import say
-from restante.faces.cli.table import COMMANDS, COMMON, SHELLS, Argument, Command
+from restante.faces.cli.table import COMMANDS
 
 
 def completion(shell: str, as_json: bool, **_common: object) -> None:
@@ -28,8 +29,14 @@ def _first_words() -> list[str]:
     return list(dict.fromkeys(command.name.split()[0] for command in COMMANDS))
 
 
-def _second_words() -> list[str]:
-    return [command.name.split()[1] for command in COMMANDS if " " in command.name]
+def _groups() -> dict[str, list[str]]:
+    """Return the second words of the commands whose name has two, by the first."""
+    groups: dict[str, list[str]] = {}
+    for command in COMMANDS:
+        first, _, second = command.name.partition(" ")
+        if second:
+            groups.setdefault(first, []).append(second)
+    return groups
 
 
 def _bash() -> str:
@@ -45,6 +52,8 @@ def _bash() -> str:
         }.values()
     )
     first = " ".join(_first_words())
+    groups = "|".join(_groups())
+    seconds = "".join(f'    " {group}") words="{" ".join(words)}" ;;\n' for group, words in _groups().items())
     return (
         "_restante() {\n"
         '  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=""\n'
@@ -57,14 +66,16 @@ def _bash() -> str:
         "    esac\n"
         "  done\n"
         "  local name=${COMP_WORDS[at]}\n"
-        '  [ "$name" = repeats ] && [ "$COMP_CWORD" -gt $((at+1)) ] && name="repeats ${COMP_WORDS[at+1]}"\n'
+        f'  case "$name" in {groups})\n'
+        '    [ "$COMP_CWORD" -eq $((at+1)) ] && before=" $name"\n'
+        '    [ "$COMP_CWORD" -gt $((at+1)) ] && name="$name ${COMP_WORDS[at+1]}" ;;\n'
+        "  esac\n"
         '  [ "$name" = help ] && at=$((at+1))\n'
         '  [ "$COMP_CWORD" -eq "$at" ] && before=" command"\n'
-        '  [ "$COMP_CWORD" -eq $((at+1)) ] && [ "$name" = repeats ] && before=" repeat"\n'
         '  case "$before" in\n'
         f"{values}"
         f'    " command") words="{first} help version" ;;\n'
-        f'    " repeat") words="{" ".join(_second_words())}" ;;\n'
+        f"{seconds}"
         '    -C) COMPREPLY=($(compgen -d -- "$current")); return ;;\n'
         '    --file) COMPREPLY=($(compgen -f -- "$current")); return ;;\n'
         '    *) case "$name" in\n'
@@ -88,8 +99,8 @@ def _fish() -> str:
         for word in _first_words()
     ]
     lines += [
-        f"complete -c restante -f -n '__fish_seen_subcommand_from repeats' -a {command.name.split()[1]} "
-        f"-d {_quoted(command.summary)}\n"
+        f"complete -c restante -f -n '__fish_seen_subcommand_from {command.name.split()[0]}' "
+        f"-a {command.name.split()[1]} -d {_quoted(command.summary)}\n"
         for command in COMMANDS
         if " " in command.name
     ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from restante.domain.errors import UsageError
+from restante.domain.errors import NoSuchMessage, NothingThere, NoWorktree, UsageError
 from restante.faces.cli.inputs import office_of, seconds_from
 from restante.faces.cli.output import say, tell
+from restante.faces.cli.windows import sessions_are_used
 
 # How the empty cursor is written on a command line.
 _BEGINNING = "start"
@@ -17,18 +18,10 @@ def status(message: str | None, directory: str, as_json: bool) -> None:
 
     An ID may be shortened to at least six characters of its beginning or end.
     """
-    office = office_of(directory)
     if message is not None:
-        case = office.case(message)
-        if as_json:
-            from restante.faces.cli.jsonable import of_case, print_json
-
-            print_json({"message": of_case(case)})
-        else:
-            from restante.faces.cli.render import case_text
-
-            say(case_text(case, office.clock.now()), end="")
+        _status_of(message, directory, as_json)
         return
+    office = office_of(directory)
     snapshot = office.snapshot()
     if as_json:
         from restante.faces.cli.jsonable import of_snapshot, print_json
@@ -43,12 +36,64 @@ def status(message: str | None, directory: str, as_json: bool) -> None:
         tell(f"{fault.source}:{fault.line}: {fault.reason}")
 
 
-def watch(since: str | None, timeout: str | None, directory: str, as_json: bool) -> int:
-    """Follow the mailbox live, one line for each event.
+def _status_of(message: str, directory: str, as_json: bool) -> None:
+    """Show all about a message of the worktree, or what became of one that was posted to a session."""
+    tools = office_of(directory, anywhere=True)
+    try:
+        case = office_of(directory).case(message)
+    except (NoSuchMessage, NoWorktree) as error:
+        if not sessions_are_used(tools.settings):
+            raise
+        _show_trace(message, error, directory, as_json)
+        return
+    if as_json:
+        from restante.faces.cli.jsonable import of_case, print_json
+
+        print_json({"message": of_case(case)})
+    else:
+        from restante.faces.cli.render import case_text
+
+        say(case_text(case, tools.clock.now()), end="")
+
+
+def _show_trace(message: str, not_here: NothingThere, directory: str, as_json: bool) -> None:
+    from restante.faces.cli.post import say_traces, traces_of
+    from restante.faces.cli.windows import window_of
+
+    window = window_of(directory)
+    try:
+        traces = traces_of(window, [message])
+    except NoSuchMessage:
+        raise not_here from None
+    if as_json:
+        from restante.domain import wire
+        from restante.faces.cli.jsonable import print_json
+
+        print_json({"receipt": wire.of_trace(traces[0])})
+    else:
+        say_traces(window, traces, directory)
+
+
+def watch(
+    sessions: tuple[str, ...],
+    all_sessions: bool,
+    since: str | None,
+    timeout: str | None,
+    follow: bool,
+    directory: str,
+    as_json: bool,
+) -> int:
+    """Follow the mailbox live, one line for each event; or tell what happens to sessions.
 
     Begins with what happens from now on. With --json each line is an object that carries the cursor to go on
     with; in text the cursor is printed at the end, on standard error.
     """
+    if sessions or all_sessions:
+        from restante.faces.cli.watching import watch_sessions
+
+        return watch_sessions(sessions, since, timeout, follow=follow, directory=directory, as_json=as_json)
+    if follow:
+        raise UsageError("--follow is for --sessions; a mailbox is followed anyway", remedy="leave it out")
     from restante.faces.cli.jsonable import of_change, print_json
     from restante.faces.cli.render import change_line
 

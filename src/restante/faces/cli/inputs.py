@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from restante.domain.errors import Refused, UsageError
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from restante.office import Office
 
 
@@ -63,6 +65,29 @@ def seconds_from(text: str) -> float:
 
     bare = text.replace(".", "", 1).isdigit()
     return parse_duration(f"{text}s" if bare else text).total_seconds()
+
+
+def when_from(text: str, now: datetime) -> datetime:
+    """Return the instant that a duration from now, or an ISO time with a zone, names.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    from contextlib import suppress
+    from datetime import UTC, datetime
+
+    from restante.domain.duration import parse_duration
+
+    both_forms = "write 90m, 12h or 1d for so long from now, or a time with its zone like 2026-05-20T15:30:00Z"
+    with suppress(UsageError, OverflowError):
+        return now + parse_duration(text)
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is not None:
+            return moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise UsageError(f"--expires {text!r} is neither a length of time nor a time", remedy=both_forms) from None
+    raise UsageError(f"--expires {text!r} has no time zone", remedy=both_forms)
 
 
 def confirmed(question: str) -> bool:

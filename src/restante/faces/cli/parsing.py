@@ -7,7 +7,8 @@ import re
 from typing import Any, NoReturn
 
 from restante.domain.errors import UsageError
-from restante.faces.cli.table import COMMANDS, COMMON, Argument, Command
+from restante.faces.cli.command import COMMON, Argument, Command
+from restante.faces.cli.table import COMMANDS
 
 # No argument of a process can hold a NUL, so that it can mark what is text.
 _TEXT = "\0"

@@ -30,10 +30,18 @@ _COLOURS = {
 }
 
 
-def message_block(entry: Entry, now: datetime) -> str:
-    """Return one message whole: a headline, and the fenced body."""
+def message_block(entry: Entry, now: datetime, *, says_where: bool = False) -> str:
+    """Return one message whole: a headline, and the fenced body.
+
+    Args:
+        entry: The message.
+        now: The time.
+        says_where: Say in which mailbox it is, for a list that comes from several.
+    """
     message = entry.message
+    where = ["to this session" if message.mailbox.startswith("session:") else "to this worktree"] if says_where else []
     facts = [
+        *where,
         f"from {_label(message)}",
         f"priority {message.priority}",
         f"scope {message.scope}",

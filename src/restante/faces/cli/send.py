@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import UsageError
 from restante.domain.message import Draft, Priority, Scope, choose
-from restante.faces.cli.inputs import office_of, text_from
+from restante.faces.cli.inputs import office_of, text_from, when_from
 from restante.faces.cli.output import say, tell
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from restante.domain.case import Sent
 
 
@@ -39,7 +36,7 @@ def send(
         priority=choose(Priority, priority, what="priority"),
         scope=choose(Scope, scope, what="scope"),
         subject=subject,
-        expires=_when(expires, office.clock.now()) if expires else None,
+        expires=when_from(expires, office.clock.now()) if expires else None,
         client_id=client_id,
     )
     sent = office.send(draft, allow_warnings=allow_warnings, repeat_ms=_milliseconds(repeat) if repeat else None)
@@ -72,26 +69,3 @@ def _milliseconds(text: str) -> int:
     from restante.domain.duration import parse_duration
 
     return parse_duration(text) // timedelta(milliseconds=1)
-
-
-def _when(text: str, now: datetime) -> datetime:
-    """Return the instant that a duration from now, or an ISO time with a zone, names.
-
-    Raises:
-        UsageError: It is neither.
-    """
-    from contextlib import suppress
-    from datetime import UTC, datetime
-
-    from restante.domain.duration import parse_duration
-
-    both_forms = "write 90m, 12h or 1d for so long from now, or a time with its zone like 2026-05-20T15:30:00Z"
-    with suppress(UsageError, OverflowError):
-        return now + parse_duration(text)
-    try:
-        moment = datetime.fromisoformat(text)
-        if moment.tzinfo is not None:
-            return moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise UsageError(f"--expires {text!r} is neither a length of time nor a time", remedy=both_forms) from None
-    raise UsageError(f"--expires {text!r} has no time zone", remedy=both_forms)

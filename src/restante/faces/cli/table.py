@@ -1,68 +1,17 @@
 """Every command and its options in one table: the parser, the reference and the completions are made from it."""
 
-from typing import NamedTuple
-
-
-class Argument(NamedTuple):
-    """One thing that a command takes.
-
-    Attributes:
-        name: What the command's function calls it.
-        help: What it is, in a sentence.
-        flags: ``-p``, ``--priority`` and so on; none for a positional.
-        metavar: What stands for its value in help; an option without one takes no value.
-        many: A positional that may be given any number of times, also none.
-        needed: A positional that must be given.
-        default: The value when it is not given.
-        bare: The value of an option that is given without one; ``None`` when it must have one.
-        words: The values to choose from, for completion; the command itself checks them.
-        is_text: A positional whose value may begin with a dash, as list items do.
-    """
-
-    name: str
-    help: str
-    flags: tuple[str, ...] = ()
-    metavar: str = ""
-    many: bool = False
-    needed: bool = False
-    default: str | None = None
-    bare: str | None = None
-    words: tuple[str, ...] = ()
-    is_text: bool = False
-
-
-class Command(NamedTuple):
-    """One command.
-
-    Attributes:
-        name: As it is typed, for example ``repeats list``.
-        summary: What it does, in one line.
-        details: What else there is to know.
-        place: ``module:function`` below ``restante.faces.cli``; imported when the command runs.
-        arguments: What it takes, besides ``-C`` and ``--json``.
-        audience: Who uses it; one of ``AUDIENCES``.
-    """
-
-    name: str
-    summary: str
-    details: str
-    place: str
-    arguments: tuple[Argument, ...] = ()
-    audience: str = "for you"
-
-
-AUDIENCES = ("for you", "for the agent", "set-up")
-PRIORITIES = ("low", "normal", "high")
-SCOPES = ("current_task", "workspace", "thread", "question")
-DECISIONS = ("accepted", "rejected", "deferred", "needs_confirmation")
-ACTIONS = ("applied", "blocked", "pending", "not_applicable")
-SHELLS = ("bash", "zsh", "fish")
-
-COMMON = (
-    Argument("directory", "Work in the worktree of this directory.", ("-C",), "DIR", default="."),
-    Argument("as_json", "Answer as JSON (docs/reference/json.md).", ("--json",)),
+from restante.faces.cli.command import (
+    ACTIONS,
+    DECISIONS,
+    FILE,
+    PRIORITIES,
+    SCOPES,
+    SHELLS,
+    Argument,
+    Command,
 )
-_FILE = Argument("file", "Take the text from a file, byte for byte.", ("--file",), "FILE")
+from restante.faces.cli.session_table import SESSION_COMMANDS
+
 _ONE_REPEAT = (Argument("repeat", "The repeat, or a part of its id that only it has.", metavar="ID", needed=True),)
 _DRY_RUN = Argument("dry_run", "Show the changes as a diff and make none.", ("--dry-run",))
 
@@ -76,7 +25,7 @@ COMMANDS = (
         "send:send",
         (
             Argument("words", "The text.", metavar="TEXT|-", many=True, is_text=True),
-            _FILE,
+            FILE,
             Argument("priority", "How urgent it is.", ("-p", "--priority"), "WORD", default="normal", words=PRIORITIES),
             Argument("scope", "What it is about.", ("-s", "--scope"), "WORD", default="current_task", words=SCOPES),
             Argument("subject", "What it is about, in one line of your own.", ("--subject",), "LINE", default=""),
@@ -118,16 +67,21 @@ COMMANDS = (
         "Follow the mailbox live, one line for each event.",
         "Begins with what happens from now on. With --json each line is an object that carries the cursor to go on "
         "with, from which a line may be told twice and none is left out; in text the cursor is printed at the end, "
-        "on standard error.",
+        "on standard error. With --sessions, or with IDs, it tells of sessions instead, each with the reason why it "
+        "deserves a look, and ends with the first news; without --since that is how they all stand now.",
         "follow:watch",
         (
+            Argument("sessions", "Watch these sessions.", metavar="ID|NAME", many=True),
+            Argument("all_sessions", "Watch sessions instead of the worktree's mailbox.", ("--sessions",)),
             Argument("since", "Begin after this cursor; 'start' tells everything there is.", ("--since",), "CURSOR"),
             Argument(
                 "timeout",
-                "End after so long (seconds, or 5m, 1h), with exit code 5 if nothing came.",
-                ("--timeout",),
+                "End after so long (seconds, or 5m, 1h), with exit code 5 if nothing came. For sessions about 90 s "
+                "if nothing is said.",
+                ("--timeout", "--wait"),
                 "DURATION",
             ),
+            Argument("follow", "With sessions: go on after the first news, until stopped.", ("--follow",)),
         ),
     ),
     Command(
@@ -171,7 +125,8 @@ COMMANDS = (
         "inbox",
         "Show the messages that wait (for the agent: and mark them seen).",
         "The most urgent come first; with IDs, just those are shown. Run by an agent's session, what is shown is "
-        "marked as seen. It stays until it is acknowledged with ack.",
+        "marked as seen. It stays until it is acknowledged with ack. An agent's session gets the mail of its worktree "
+        "and what other sessions wrote to it in one list.",
         "agent:inbox",
         (
             Argument("messages", "Show just these.", metavar="ID", many=True),
@@ -183,16 +138,19 @@ COMMANDS = (
                 bare="",
             ),
             Argument("peek", "Mark nothing.", ("--peek",)),
+            Argument("session", "Look into the mailbox of a session instead.", ("--session",), "ID|NAME"),
         ),
         audience="for the agent",
     ),
     Command(
         "ack",
         "Say what you decided about messages and what you did (for the agent).",
-        "Ends their waiting. All are acknowledged, or none.",
+        "Ends their waiting. All of one mailbox are acknowledged, or none. What another session wrote counts as "
+        "accepted if you say nothing else.",
         "agent:ack",
         (
-            Argument("messages", "The messages.", metavar="ID", many=True, needed=True),
+            Argument("messages", "The messages.", metavar="ID", many=True),
+            Argument("through", "This message, and all older ones of its mailbox.", ("--through",), "ID"),
             Argument("decision", "What you decided.", ("--decision",), "WORD", words=DECISIONS),
             Argument("action", "What became of the work.", ("--action",), "WORD", words=ACTIONS),
             Argument("summary", "What you did or why not, in a sentence.", ("-m", "--message"), "TEXT", default=""),
@@ -203,15 +161,16 @@ COMMANDS = (
     Command(
         "reply",
         "Answer a message in words (for the agent).",
-        "A question, an explanation. Acknowledges nothing.",
+        "A question, an explanation. Acknowledges nothing. To what a session wrote, it is posted to that session.",
         "agent:reply",
         (
             Argument("message", "The message.", metavar="ID", needed=True),
             Argument("words", "The text.", metavar="TEXT|-", many=True, is_text=True),
-            _FILE,
+            FILE,
         ),
         audience="for the agent",
     ),
+    *SESSION_COMMANDS,
     Command(
         "install",
         "Teach the agent programs about this worktree's mailbox.",

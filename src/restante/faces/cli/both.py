@@ -1,0 +1,359 @@
+"""The two mailboxes of an agent's session in one list: its worktree's, and its own, to which other sessions write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from restante.domain.errors import MailboxDeleted, NoSuchMessage, RestanteError
+from restante.domain.ids import is_well_formed, resolve
+from restante.domain.mailbox import Counts
+from restante.domain.text import visible
+from restante.faces.cli import agent
+from restante.faces.cli.output import say, tell
+from restante.faces.cli.windows import checked, window_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from restante.domain.mailbox import Entry
+    from restante.domain.overview import Cleared, Reading
+    from restante.domain.receipt import Action, Decision
+    from restante.office import Office
+    from restante.ports.sessions import Window
+
+# As many as a session's mailbox holds at most where nobody set it otherwise.
+_MOST = 200
+
+
+class Desk(NamedTuple):
+    """Where the mail of whoever calls is.
+
+    Attributes:
+        office: The worktree's mailbox; ``None`` where there is none, or it was not asked for.
+        window: Where the session's own mailbox is; ``None`` where that could not be opened.
+        session: Whose mailbox; empty for the caller's own.
+        tools: Time and settings.
+        directory: Where it was opened.
+        trouble: Why the window could not be opened.
+    """
+
+    office: Office | None
+    window: Window | None
+    session: str
+    tools: Office
+    directory: str
+    trouble: RestanteError | None = None
+
+
+class _Mail(NamedTuple):
+    """What waits in both mailboxes; the reading is ``None`` where the session's could not be looked into."""
+
+    entries: list[Entry]
+    reading: Reading | None
+    trouble: RestanteError | None = None
+
+    @property
+    def has_unseen(self) -> bool:
+        return any(entry.standing.seen_at is None for entry in self.entries)
+
+
+def open_desk(office: Office | None, tools: Office, directory: str, session: str | None) -> Desk | None:
+    """Return the desk of the caller, or one to look into the mailbox of a session that was named.
+
+    Args:
+        office: The worktree's office.
+        tools: An office that has time and settings.
+        directory: Where the caller works.
+        session: The session that was named, if one was.
+
+    Returns:
+        ``None`` when none was named and the caller is no session.
+
+    Raises:
+        RestanteError: The window cannot be opened, and there is no worktree's mailbox to show instead.
+    """
+    try:
+        window = window_of(directory)
+        if session is not None:
+            return Desk(None, window, checked(window, session), tools, directory)
+        return Desk(office, window, "", tools, directory) if window.identity.session else None
+    except RestanteError as error:
+        if office is None or session is not None:
+            raise
+        return Desk(office, None, "", tools, directory, error)
+
+
+def show_inbox(desk: Desk, messages: Sequence[str], seconds: float | None, *, peeking: bool, as_json: bool) -> int:
+    """Show what waits in both mailboxes, the most urgent first, and mark it seen if it is the caller's own.
+
+    Returns:
+        The exit code: that of the error where the session's mailbox could not be looked into.
+
+    Raises:
+        TimedOut: Nothing came.
+        RestanteError: That mailbox could not be looked into, and nothing waits in the worktree's.
+    """
+    began = desk.tools.clock.now()
+    mail = _collect(desk)
+    if seconds is not None and not messages and not mail.trouble and not mail.has_unseen:
+        came = _wait(desk, seconds)
+        mail = _collect(desk)
+        if not came and not mail.has_unseen:
+            raise _nothing_came(desk, mail, seconds)
+    late = (desk.tools.clock.now() - began).total_seconds() > agent.LONGEST_WATCHED_WAIT
+    if mail.trouble and not mail.entries:
+        raise mail.trouble
+    waiting = _named(desk, mail, messages) if messages else mail.entries
+    shown = waiting if messages else agent.that_fit(waiting, desk.tools.settings.inbox_max_bytes)
+    left_out = len(waiting) - len(shown) + (mail.reading.left_out if mail.reading and not messages else 0)
+    peeking = peeking or (mail.reading is not None and mail.reading.is_peek)
+
+    def show(_: Sequence[Entry]) -> None:
+        agent.show(
+            desk.tools,
+            shown,
+            left_out,
+            desk.office.counts() if desk.office else Counts(),
+            peeking=peeking,
+            as_json=as_json,
+            session_counts=mail.reading.counts if mail.reading else None,
+            not_read=mail.trouble.message if mail.trouble else "",
+        )
+
+    if peeking or desk.office is None:
+        show(shown)
+    else:
+        desk.office.hand_over([one for one in shown if not _is_own(one)], show, only_noticed=late)
+    if not peeking and not late:
+        _confirm(desk, shown)
+    return _say_trouble(mail.trouble) if mail.trouble else 0
+
+
+def _say_trouble(error: RestanteError) -> int:
+    way_out = f"; {visible(error.remedy)}" if error.remedy else ""
+    tell(f"note: this session's own mailbox could not be looked into: {visible(error.message)}{way_out}")
+    return error.exit_code
+
+
+def _is_own(entry: Entry) -> bool:
+    return entry.message.mailbox.startswith("session:")
+
+
+def _collect(desk: Desk) -> _Mail:
+    """Return what waits now, the most urgent first, then the oldest."""
+    reading: Reading | None = None
+    trouble = desk.trouble
+    if desk.window:
+        try:
+            reading = desk.window.read(desk.session, limit=_MOST)
+        except RestanteError as error:
+            if desk.office is None:
+                raise
+            trouble = error
+    entries = desk.office.inbox() if desk.office else []
+    entries = [*entries, *(reading.entries if reading else ())]
+    entries.sort(key=lambda entry: (entry.message.priority.rank, entry.message.created, entry.message.number))
+    return _Mail(entries, reading, trouble)
+
+
+def _named(desk: Desk, mail: _Mail, messages: Sequence[str]) -> list[Entry]:
+    """Return messages by their ids: pending ones of the session's mailbox, any of the worktree's."""
+    here, own = _split(desk, mail, messages)
+    by_id = {entry.message.id: entry for entry in mail.entries if _is_own(entry)}
+    for one in own:
+        if one not in by_id:
+            raise mail.trouble or NoSuchMessage(f"no message {one!r} waits", remedy="restante inbox")
+    found = desk.office.inbox(here) if desk.office and here else []
+    return [*found, *(by_id[one] for one in own)]
+
+
+def _split(desk: Desk, mail: _Mail, messages: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the whole ids of messages: those of the worktree's mailbox, and those of the session's.
+
+    Raises:
+        NoSuchMessage: A part of an id is in neither, or in both.
+    """
+    known = [entry.message.id for entry in mail.entries if _is_own(entry)]
+    here: list[str] = []
+    own: list[str] = []
+    for one in dict.fromkeys(messages):
+        in_worktree = _in_worktree(desk, one)
+        if is_well_formed(one, "msg"):
+            # A whole id that is nowhere may have been one of the session's: what is gone is acknowledged.
+            (here if in_worktree else own).append(one)
+            continue
+        try:
+            in_session = resolve(one, known, remedy="restante inbox")
+        except NoSuchMessage:
+            if in_worktree is None:
+                raise mail.trouble or NoSuchMessage(f"no message {one!r} waits", remedy="restante inbox") from None
+            here.append(in_worktree)
+        else:
+            if in_worktree:
+                raise NoSuchMessage(f"{one!r} fits {in_worktree} and {in_session}", remedy="say more of it")
+            own.append(in_session)
+    return here, own
+
+
+def _in_worktree(desk: Desk, message: str) -> str | None:
+    if desk.office is None:
+        return None
+    try:
+        return desk.office.inbox((message,))[0].message.id
+    except MailboxDeleted:
+        raise
+    except NoSuchMessage:
+        return None
+
+
+def _confirm(desk: Desk, shown: Sequence[Entry]) -> None:
+    """Record that what was shown of the session's mailbox was seen; where nothing can be written, say so."""
+    unseen = [one.message.id for one in shown if _is_own(one) and one.standing.seen_at is None]
+    if not desk.window or not unseen:
+        return
+    try:
+        desk.window.confirm(unseen, desk.session)
+    except RestanteError as error:
+        tell(f"note: nothing of this session's mail was marked as seen: {visible(error.message)}")
+
+
+def _wait(desk: Desk, seconds: float) -> bool:
+    """Wait until something unseen is in one of the two; return whether it is."""
+    from queue import Empty, SimpleQueue
+    from threading import Thread
+
+    answers: SimpleQueue[bool | RestanteError] = SimpleQueue()
+    office = desk.office
+
+    def ask(question: Callable[[], bool]) -> None:
+        try:
+            answers.put(question())
+        except RestanteError as error:
+            answers.put(error)
+
+    # A window of its own: what a database gave to one thread is not for another.
+    questions = [lambda: not window_of(desk.directory).read(desk.session, limit=1, wait=seconds).timed_out]
+    if office:
+        questions.append(lambda: bool(office.inbox(wait=seconds)))
+    for question in questions:
+        Thread(target=ask, args=(question,), daemon=True).start()
+    for _ in questions:
+        try:
+            answer = answers.get(timeout=seconds + 30)
+        except Empty:
+            return False
+        if isinstance(answer, RestanteError):
+            raise answer
+        if answer:
+            return True
+    return False
+
+
+def _nothing_came(desk: Desk, mail: _Mail, seconds: float) -> RestanteError:
+    marks = [str(desk.office.counts().high_water)] if desk.office else []
+    marks += [str(mail.reading.counts.high_water)] if mail.reading else []
+    words = f"high-water mark {' and '.join(marks)}"
+    if mail.entries:
+        words += f"; {len(mail.entries)} read and not acknowledged: restante inbox"
+    whose = f" --session {desk.session}" if desk.session else ""
+    return agent.nothing_came(desk.tools, seconds, words, remedy=f"restante inbox{whose} --wait {seconds:g}")
+
+
+def acknowledge(
+    desk: Desk,
+    messages: Sequence[str],
+    through: str | None,
+    decision: Decision | None,
+    action: Action | None,
+    summary: str,
+    notes: str,
+    *,
+    as_json: bool,
+) -> None:
+    """Acknowledge messages in whichever mailbox they are, and say so."""
+    mail = _collect(desk)
+    here, own = _split(desk, mail, [through] if through else messages)
+    if through and here and desk.office:
+        here = agent.up_to(desk.office, here[0])
+    if own and not desk.window:
+        raise mail.trouble or NoSuchMessage(f"no message {own[0]!r}", remedy="restante inbox")
+    if here and not own and desk.office and not mail.reading:
+        agent.acknowledge_here(desk.office, here, decision, action, summary, notes, as_json=as_json)
+        return
+    receipts = (
+        desk.office.acknowledge(here, decision=decision, action=action, summary=summary, notes=notes)
+        if here and desk.office
+        else []
+    )
+    cleared: Cleared | None = None
+    if own and desk.window:
+        words = "\n\n".join(part for part in (summary, notes) if part)
+        cleared = desk.window.acknowledge(
+            own, through=through is not None, decision=decision, action=action, summary=words
+        )
+    counts = desk.office.counts() if desk.office else Counts()
+    session_counts = cleared.counts if cleared else mail.reading.counts if mail.reading else Counts()
+    if as_json:
+        from restante.faces.cli.jsonable import of_counts, of_receipt, print_json
+
+        removed = cleared.removed if cleared else 0
+        session = {"ids": own, "removed": removed, "counts": of_counts(session_counts)}
+        print_json({"receipts": [of_receipt(one) for one in receipts], "counts": of_counts(counts), "session": session})
+        return
+    for receipt in receipts:
+        said = " and ".join(word for word in (receipt.decision, receipt.action) if word)
+        say(f"acknowledged {receipt.message_id}: {said}")
+    if cleared:
+        _say_cleared(own, cleared, through, " and ".join(word for word in (decision, action) if word) or "accepted")
+    pending = counts.pending + session_counts.pending
+    say(f"{pending} more: restante inbox" if pending else "no mail waits")
+
+
+def _say_cleared(ids: Sequence[str], cleared: Cleared, through: str | None, words: str) -> None:
+    if through:
+        say(f"acknowledged {cleared.removed} through {ids[0]}: {words}")
+    elif cleared.removed == len(ids):
+        for one in ids:
+            say(f"acknowledged {one}: {words}")
+    else:
+        gone = len(ids) - cleared.removed
+        say(f"acknowledged {cleared.removed} of {len(ids)}: {words}; {gone} had gone before")
+
+
+def reply_to_session(desk: Desk, message: str, text: str, *, as_json: bool) -> bool:
+    """Post an answer to the session that wrote a message, if the message is in the session's own mailbox.
+
+    Returns:
+        Whether it was.
+
+    Raises:
+        Refused: Nobody with a mailbox wrote it.
+    """
+    from restante.domain.errors import Refused
+    from restante.domain.message import Draft, Reply
+
+    mail = _collect(desk)
+    _, own = _split(desk, mail, [message])
+    entry = next((one for one in mail.entries if own and one.message.id == own[0]), None)
+    if entry is None or desk.window is None:
+        return False
+    sender = entry.message.sender.name
+    if not sender.startswith("session:"):
+        raise Refused(
+            f"{entry.message.id} is not from a session, so that there is no mailbox to reply to",
+            remedy=f'say it with the acknowledgement: restante ack {entry.message.id} -m "TEXT"',
+        )
+    draft = Draft(text, type="note", parent=entry.message.id, conversation=entry.message.conversation)
+    handed = desk.window.post(sender.removeprefix("session:"), draft)
+    posted = handed.posted.message
+    if as_json:
+        from restante.faces.cli.jsonable import of_reply, print_json
+
+        print_json({"reply": of_reply(Reply(posted.id, entry.message.id, posted.created, text, posted.sender))})
+        return True
+    from restante.faces.cli.session_render import named
+
+    say(f"replied {posted.id} to {entry.message.id}, posted to {named(handed.to)}")
+    if entry.standing.is_pending:
+        say(f"the message still waits for: restante ack {entry.message.id}")
+    return True

@@ -1,0 +1,63 @@
+"""``restante persist`` and ``restante serve``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from restante.domain import wire
+from restante.domain.errors import Refused, UsageError
+from restante.faces.cli.command import SWITCHES
+from restante.faces.cli.output import say, tell
+from restante.faces.cli.windows import number_from, window_of
+
+if TYPE_CHECKING:
+    from restante.domain.overview import Persistence
+
+_MODULE = "restante.faces.http"
+
+
+def persist(switch: str | None, directory: str, as_json: bool) -> None:
+    """Show or decide whether mail between sessions is kept on disk."""
+    word = switch if switch is not None else "status"
+    if word not in SWITCHES:
+        raise UsageError(f"unknown word {word!r}", remedy=f"use one of: {', '.join(SWITCHES)}")
+    window = window_of(directory)
+    found = window.persistence() if word == "status" else window.set_persistence(word == "on")
+    if as_json:
+        from restante.faces.cli.jsonable import print_json
+
+        print_json(wire.of_persistence(found))
+        return
+    say(_words(found))
+    if not found.is_on and not found.has_server:
+        tell("mail between sessions has no place to wait: restante persist on, or restante serve")
+
+
+def _words(found: Persistence) -> str:
+    if found.is_fixed:
+        return "on: the database keeps mail between sessions, which cannot be switched"
+    if found.is_on:
+        return "on: mail between sessions is kept on disk"
+    where = "the server holds it in memory" if found.has_server else "no server runs that could hold it"
+    return f"off: no text of mail between sessions is written to disk; {where}"
+
+
+def serve(host: str | None, port: str | None, systemd: bool, launchd: bool, directory: str, as_json: bool) -> None:
+    """Run the server in place of this process."""
+    from importlib.util import find_spec
+
+    if as_json:
+        raise UsageError("serve answers by HTTP, not by --json", remedy="restante serve")
+    if port is not None and number_from(port, what="--port") > 65_535:
+        raise UsageError(f"--port {port!r} is no port", remedy="0 to 65535")
+    if any(find_spec(name) is None for name in ("starlette", "uvicorn", "msgspec")):
+        raise Refused("the server's parts are not installed", remedy="pip install 'restante[serve]'")
+    words = [sys.executable, "-I", "-m", _MODULE]
+    words += ["--host", host] if host is not None else []
+    words += ["--port", port] if port is not None else []
+    words += [flag for flag, is_given in (("--systemd", systemd), ("--launchd", launchd)) if is_given]
+    os.chdir(directory)
+    sys.stdout.flush()
+    os.execv(sys.executable, words)  # noqa: S606 - no shell is wanted

@@ -1,0 +1,174 @@
+"""How sessions and what is known of their mail look in a terminal and to a model. No message is ever in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from restante.domain.overview import Fate, Reason, mutual_waits
+from restante.domain.registry import Presence
+from restante.domain.text import age, iso, one_line, visible
+from restante.faces.cli.output import paint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
+
+    from restante.domain.message import Sender
+    from restante.domain.overview import Row, Trace
+    from restante.domain.registry import Session
+
+_LONGEST_NAME = 40
+_HEAD = ("NAME", "ID", "AGENT", "STATE", "LAST TURN ENDED", "PENDING", "UNSEEN", "OLDEST UNSEEN", "PARKED")
+_COLOURS = {"idle": "cyan", "busy": "green", "gone": "red", "detached": "red", "blocked": "magenta"}
+_UNKNOWN = "?"
+
+
+def named(session: Session) -> str:
+    """Return what a session is called, with enough of its id to name it by."""
+    name = one_line(session.name, _LONGEST_NAME)
+    return f"{name} ({_short(session)})" if name else _short(session)
+
+
+def _short(session: Session) -> str:
+    """Return as much of an id as it takes to name the session by it."""
+    return visible(session.id if len(session.id) <= 12 else session.id[:8])
+
+
+def sender_words(sender: Sender) -> str:
+    """Return as whom something was sent, and whether that was proven."""
+    if sender.name == "human":
+        return "human (verified)" if sender.verified else "user (unverified)"
+    return f"{one_line(sender.name, 160)} ({'verified' if sender.verified else 'unverified'})"
+
+
+def state_of(row: Row) -> str:
+    """Return what a session is doing; with a question mark where nobody knows whether its process lives."""
+    if row.presence in (Presence.GONE, Presence.DETACHED):
+        return row.presence.value
+    session = row.session
+    if session.blocked:
+        word = f"blocked: {one_line(session.blocked, 20)}"
+    elif row.is_idle:
+        word = "idle"
+    else:
+        # One that was only just started has neither begun nor ended a turn.
+        word = "busy" if session.latch.turn else "new"
+    return word + ("?" if row.presence is Presence.UNKNOWN else "")
+
+
+def _turn_end(row: Row, now: datetime) -> str:
+    latch = row.session.latch
+    if latch.ended is None:
+        return "-"
+    return f"{age(latch.ended, now)} ({latch.source.value if latch.source else 'unknown'})"
+
+
+def session_table(rows: Sequence[Row], own: str, now: datetime) -> str:
+    """Return a line for each session; the caller's own has a star."""
+    lines: list[tuple[str, ...]] = [_HEAD]
+    for row in rows:
+        session, counts = row.session, row.counts
+        oldest = "-" if counts.oldest_unseen is None else age(counts.oldest_unseen, now)
+        numbers = (str(counts.pending), str(counts.unseen), oldest, _parked(row, now))
+        lines.append(
+            (
+                ("* " if session.id == own else "") + (one_line(session.name, _LONGEST_NAME) or "-"),
+                _short(session),
+                one_line(session.vendor, 16) or "-",
+                state_of(row),
+                _turn_end(row, now),
+                *(numbers if row.is_counted else (_UNKNOWN,) * len(numbers)),
+            )
+        )
+    widths = [max(len(line[place]) for line in lines) for place in range(len(_HEAD))]
+    return "".join(_table_line(line, widths) + "\n" for line in lines)
+
+
+def _table_line(cells: tuple[str, ...], widths: Sequence[int]) -> str:
+    padded = [f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)]
+    padded[3] = paint(padded[3], _COLOURS.get(cells[3].rstrip("?").partition(":")[0]))
+    return "  ".join(padded).rstrip()
+
+
+def _parked(row: Row, now: datetime) -> str:
+    since = row.session.parked_since
+    if not row.is_parked:
+        return "-"
+    return f"since {age(since, now)}" if since else "yes"
+
+
+def footer(rows: Sequence[Row], now: datetime) -> list[str]:
+    """Return what deserves a look in a list of sessions: who waits for whom, and who is idle with unread mail."""
+    by_id = {row.session.id: row.session for row in rows}
+    lines = [
+        f"{named(by_id[one])} and {named(by_id[other])} wait for each other: each holds the other's unanswered mail"
+        for one, other in mutual_waits(list(rows))
+    ]
+    unread = [row for row in rows if row.reason is Reason.INBOX_UNREAD]
+    if unread:
+        words = [
+            f"{named(row.session)} ({row.counts.unseen} unseen, oldest {age(row.counts.oldest_unseen, now)})"
+            for row in unread
+        ]
+        lines.append(f"idle with unread mail: {', '.join(words)}")
+    if any(not row.is_counted for row in rows):
+        lines.append("? is what this server does not tell; it may be of an older version")
+    return lines
+
+
+def row_line(row: Row, now: datetime) -> str:
+    """Return one session as one line: why it deserves a look, and the numbers behind that."""
+    parts = [state_of(row)]
+    if row.session.latch.ended:
+        parts.append(f"turn {row.session.latch.turn} ended {_turn_end(row, now)}")
+    if not row.is_counted:
+        parts.append("mail: ?")
+    elif row.counts.pending:
+        oldest = f", oldest unseen {age(row.counts.oldest_unseen, now)}" if row.counts.oldest_unseen else ""
+        parts.append(f"{row.counts.pending} pending, {row.counts.unseen} unseen{oldest}")
+    if row.is_parked:
+        parts.append("waits for mail")
+    if row.session.total_todos:
+        parts.append(f"{row.session.open_todos} of {row.session.total_todos} items open")
+    reason = row.reason.value if row.reason else "working"
+    return f"{named(row.session)}  {reason}: {'; '.join(parts)}"
+
+
+def session_text(row: Row, names: Mapping[str, Session], now: datetime) -> str:
+    """Return all that is known of one session."""
+    session = row.session
+    process = session.process
+    facts = (
+        ("id", visible(session.id)),
+        ("name", one_line(session.name, 160)),
+        ("agent", one_line(session.vendor, 160)),
+        ("worktree", one_line(session.worktree, 400)),
+        ("started by", named(names[session.parent]) if session.parent in names else one_line(session.parent, 160)),
+        ("owner", one_line(session.owner, 160)),
+        ("state", state_of(row)),
+        ("turn ended", _turn_end(row, now) if session.latch.ended else ""),
+        ("turns ended", str(session.latch.turn)),
+        (
+            "process",
+            f"{process.pid} on {one_line(process.host, 80)}: {row.presence}" if process else row.presence.value,
+        ),
+        ("registered", iso(session.created)),
+        ("heard of", age(session.heartbeat, now)),
+        ("detached", iso(session.detached) if session.detached else ""),
+        ("items", f"{session.open_todos} of {session.total_todos} open" if session.total_todos else ""),
+        ("mail", f"{row.counts.pending} pending, {row.counts.unseen} unseen" if row.is_counted else _UNKNOWN),
+        ("waits for", ", ".join(named(names[one]) if one in names else one_line(one, 60) for one in row.waits_for)),
+    )
+    return "".join(f"{name:<12} {value}\n" for name, value in facts if value)
+
+
+def trace_lines(traces: Iterable[Trace], names: Mapping[str, Session], now: datetime) -> str:
+    """Return a line for each message that somebody posted: where it went and what became of it."""
+    lines = []
+    for trace in traces:
+        to = named(names[trace.to]) if trace.to in names else one_line(trace.to, 60)
+        words = [word.value for word in (trace.decision, trace.action) if word]
+        what = trace.fate.value + (f" ({', '.join(words)})" if words else "")
+        when = f", {age(trace.at, now)}" if trace.at and trace.fate is not Fate.UNSEEN else ""
+        lines.append(f"{visible(trace.message_id)}  to {to}, {age(trace.created, now)}: {what}{when}\n")
+    return "".join(lines)
