@@ -67,6 +67,8 @@ def set_turn(
 def detach(session: Session, sessions: Sessions, turns: Turns, now: datetime) -> None:
     """Record that a session's process ended; a turn that ran ended with it. Its mail stays."""
     with sessions.together():
+        # What is dead waits for nothing. Written first, so that nobody else can write between the look and the rest.
+        sessions.park(session.id, session.owner, None, None)
         again = sessions.session(session.id, session.owner)
         # Whoever found a process dead must not detach the one that took its place meanwhile.
         if again is None or again.process != session.process or again.detached:
