@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -10,6 +12,13 @@ from hypothesis import settings
 pytest.register_assert_rewrite("restante.testing")
 
 from restante.testing import FakeClock, MemoryMailbox, SequentialIds  # noqa: E402 - after the rewrite is registered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.postgres import Server
+
+_numbers = itertools.count(1)
 
 # No deadline anywhere: a busy machine is not a fault.
 settings.register_profile("fast", max_examples=15, stateful_step_count=20, deadline=None)
@@ -34,3 +43,22 @@ def ids() -> SequentialIds:
 def memory_mailbox(clock: FakeClock, ids: SequentialIds) -> MemoryMailbox:
     """An empty mailbox in memory, on the test's clock."""
     return MemoryMailbox("worktree:/somewhere", clock, ids)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
+    """A PostgreSQL server that the tests of one process share."""
+    from tests import postgres
+
+    if not postgres.binaries():
+        pytest.skip("NOT TESTED: there is no PostgreSQL here; RESTANTE_TEST_POSTGRES names its bin directory")
+    with postgres.running() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server: Server) -> str:
+    """The URL of an empty database of the test's own."""
+    name = f"test_{next(_numbers)}"
+    postgres_server.run(f"CREATE DATABASE {name}")
+    return postgres_server.url(name)
