@@ -76,7 +76,7 @@ def over(value: Any) -> Any:
         (MESSAGE, wire.of_message, wire.message_from),
         (MESSAGE._replace(sender=Sender("human", True)), wire.of_message, wire.message_from),
         (MESSAGE._replace(sender=Sender("user", False)), wire.of_message, wire.message_from),
-        (Handed(Posted(MESSAGE, duplicate=True), SESSION, COUNTS), wire.of_handed, wire.handed_from),
+        (Handed(Posted(MESSAGE, duplicate=True), SESSION, COUNTS, Presence.GONE), wire.of_handed, wire.handed_from),
         (Reading((ENTRY,), COUNTS, True, 2, True, 1.25), wire.of_reading, wire.reading_from),
         (Cleared(2, COUNTS), wire.of_cleared, wire.cleared_from),
         (Trace("m", "s", NOW, Fate.UNSEEN), wire.of_trace, wire.trace_from),

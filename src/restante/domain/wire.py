@@ -269,8 +269,6 @@ def of_draft(draft: Draft, *, allow_warnings: bool = False) -> JSON:
         value["priority"] = draft.priority.value
     if draft.scope is not Scope.CURRENT_TASK:
         value["scope"] = draft.scope.value
-    if draft.type != "guidance":
-        value["type"] = draft.type
     optional = {
         "subject": draft.subject,
         "conversation": draft.conversation,
@@ -289,13 +287,15 @@ def of_handed(handed: Handed) -> JSON:
         "duplicate": handed.posted.duplicate,
         **of_counts(handed.counts),
         "session": of_session(handed.to),
+        "presence": handed.presence.value,
     }
 
 
 def handed_from(value: Mapping[str, Any]) -> Handed:
     """Read the answer to a post."""
     posted = Posted(message_from(value["message"]), value.get("duplicate") is True)
-    return Handed(posted, session_from(value["session"]), counts_from(value))
+    presence = Presence(value.get("presence", "unknown"))
+    return Handed(posted, session_from(value["session"]), counts_from(value), presence)
 
 
 def of_reading(reading: Reading) -> JSON:
