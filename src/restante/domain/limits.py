@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from restante.domain.errors import BadText, TooLarge, UsageError
+from restante.domain.errors import BadText, MailboxFull, TooLarge, UsageError
 
 if TYPE_CHECKING:
     from restante.domain.message import Draft
@@ -62,3 +62,42 @@ def check_text(text: str, limits: Limits, *, what: str = "message") -> int:
             remedy="shorten it, or leave the long part in a file of the worktree and name that file",
         )
     return size
+
+
+def check_room(
+    limits: Limits, size: int, *, address: str, held: tuple[int, int], sender: str, of_sender: tuple[int, int]
+) -> None:
+    """Refuse a message that a mailbox, or its sender's share of it, has no room for.
+
+    A sender of whose mail nothing is pending is never over its share: else a message that the mailbox takes could be
+    refused for good.
+
+    Args:
+        limits: What the mailbox takes.
+        size: Of the new body, in UTF-8 bytes.
+        address: The mailbox, for the error.
+        held: How many messages are pending in it, and their bytes.
+        sender: Whose the new one is.
+        of_sender: The same as ``held``, of this sender's alone.
+
+    Raises:
+        MailboxFull: As above; the text says which it is.
+    """
+    if not _fits(limits.pending_messages, limits.pending_bytes, held, size):
+        raise MailboxFull(
+            f"{address} holds {held[0]} pending messages ({held[1]:,} bytes), which is all it may",
+            remedy="wait until some are acknowledged, or withdraw one",
+        )
+    if limits.sender_share is None or not of_sender[0]:
+        return
+    part = [None if most is None else int(most * limits.sender_share + 1e-9) for most in limits[1:3]]
+    if not _fits(part[0], part[1], of_sender, size):
+        raise MailboxFull(
+            f"{of_sender[0]} messages ({of_sender[1]:,} bytes) from {sender} are pending in {address}, "
+            "which is all that the share of one sender holds",
+            remedy="wait until some of them are acknowledged, or withdraw one",
+        )
+
+
+def _fits(most: int | None, most_bytes: int | None, held: tuple[int, int], size: int) -> bool:
+    return (most is None or held[0] < most) and (most_bytes is None or held[1] + size <= most_bytes)

@@ -9,9 +9,9 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import Conflict, MailboxFull, NoSuchMessage, UsageError
+from restante.domain.errors import Conflict, NoSuchMessage, UsageError
 from restante.domain.lifecycle import Event, Marks, Standing, Status, standing_of, step
-from restante.domain.limits import Limits, check_head, check_text
+from restante.domain.limits import Limits, check_head, check_room, check_text
 from restante.domain.mailbox import Archived, Change, ChangeKind, Changes, Counts, Entry, Mark, Posted
 from restante.domain.message import Message, Reply, Sender
 from restante.domain.receipt import Receipt, merge_receipts
@@ -71,14 +71,14 @@ class MemoryMailbox:
         check_head(draft, self._limits)
         with self._lock:
             now = self._now()
-            if draft.client_id and (earlier := self._posted_as(draft.client_id)):
+            if draft.client_id and (earlier := self._posted_as(draft)):
                 if earlier.body != draft.body:
                     raise Conflict(
                         f"client id {draft.client_id!r} was used for another text ({earlier.id})",
                         remedy="use a new client id for a new text",
                     )
                 return Posted(earlier, duplicate=True)
-            self._check_room(size, now)
+            self._check_room(draft.sender, size, now)
             message = Message(
                 id=self._ids.new("msg", now),
                 number=len(self._records) + 1,
@@ -246,19 +246,21 @@ class MemoryMailbox:
                 self._tell(ChangeKind.EXPIRED, record.message.expires, record.message.id)
         return now
 
-    def _posted_as(self, client_id: str) -> Message | None:
+    def _posted_as(self, draft: Draft) -> Message | None:
+        mine = (draft.client_id, draft.sender.name)
         messages = (record.message for record in self._records.values())
-        return next((message for message in messages if message.client_id == client_id), None)
+        return next((message for message in messages if (message.client_id, message.sender.name) == mine), None)
 
-    def _check_room(self, size: int, now: datetime) -> None:
+    def _check_room(self, sender: Sender, size: int, now: datetime) -> None:
         pending = [record.message for record in self._records.values() if record.standing(now).is_pending]
-        most, most_bytes = self._limits.pending_messages, self._limits.pending_bytes
-        held = sum(len(message.body.encode()) for message in pending)
-        if (most is not None and len(pending) >= most) or (most_bytes is not None and held + size > most_bytes):
-            raise MailboxFull(
-                f"{self._address} holds {len(pending)} pending messages ({held:,} bytes), which is all it may",
-                remedy="wait until some are acknowledged, or withdraw one",
-            )
+        check_room(
+            self._limits,
+            size,
+            address=self._address,
+            held=_weigh(pending),
+            sender=sender.name,
+            of_sender=_weigh([message for message in pending if message.sender.name == sender.name]),
+        )
 
     def _record(self, message_id: str) -> _Record:
         if message_id not in self._records:
@@ -284,3 +286,8 @@ class MemoryMailbox:
         reply: Reply | None = None,
     ) -> None:
         self._log.append(Change(kind, at, message_id, message, receipt, reply))
+
+
+def _weigh(messages: list[Message]) -> tuple[int, int]:
+    """Return how many messages there are, and the bytes of their bodies."""
+    return len(messages), sum(len(message.body.encode()) for message in messages)

@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from typing import TYPE_CHECKING
 
 import pytest
 
-from restante.domain.errors import Damaged, Unreadable
-from restante.domain.mailbox import Counts
+from restante.domain.errors import Damaged, MailboxDeleted, StorageFailed, Unreadable
+from restante.domain.mailbox import Counts, Posted
+from restante.domain.message import Sender
+from restante.domain.receipt import Decision
 from restante.stores.sql.schema import APPLICATION_ID, SCHEMA_VERSION, bring_up_to_date, migrate, migrations, version_of
 from restante.testing import make_draft
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from restante.stores.sql.sqlite import SqliteDatabase, SqliteMailbox
 
 
-def _form(connection: sqlite3.Connection) -> list[tuple[str, ...]]:
-    rows = connection.execute("SELECT type, name, tbl_name, COALESCE(sql, '') FROM sqlite_master ORDER BY type, name")
-    return [(*row[:3], " ".join(re.sub(r"--.*", "", row[3]).split())) for row in rows]
+def _form(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
+    """Return all that a form promises; where a column stands in the text of its table is none of it."""
+    form: list[tuple[object, ...]] = []
+    objects = connection.execute(
+        "SELECT type, name, tbl_name, COALESCE(sql, '') FROM sqlite_master ORDER BY type, name"
+    )
+    for kind, name, table, sql in objects.fetchall():
+        if kind != "table":
+            form.append((kind, name, table, " ".join(sql.split())))
+            continue
+        for facts in ("table_info", "foreign_key_list", "index_list"):
+            rows = connection.execute(f"SELECT * FROM pragma_{facts}(?)", (name,)).fetchall()
+            # The first column numbers what was found, in the order it was made.
+            form += sorted((name, facts, *row[facts == "index_list" :]) for row in rows)
+        form.append((name, "WITHOUT ROWID" in sql))
+    return form
 
 
 def _version(path: str) -> tuple[int, int]:
@@ -63,6 +78,59 @@ def test_the_schema_is_the_sum_of_the_migrations(mailbox: SqliteMailbox, path: s
     migrated.close()
 
 
+def _make_version_1(path: str) -> str:
+    """Make a file as the first form was, with two mailboxes, and return the id of its pending message."""
+    with open(os.path.join(os.path.dirname(__file__), "data", "schema-1.sql"), encoding="utf-8") as file:
+        script = file.read()
+    os.makedirs(os.path.dirname(path))
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.executescript(script)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute("PRAGMA user_version = 1")
+    connection.execute("INSERT INTO mailboxes VALUES (1, 'team/reviewer', 'aaaaaaaa', 2, 3, 2), (2, 'x', 'b', 1, 2, 0)")
+    message = (
+        "INSERT INTO messages (mailbox, number, id, posted_change, created_ms, unseen, closed, priority, scope, type,"
+        " sender, sender_verified, client_id, subject, conversation, parent, body_bytes, body)"
+        " VALUES (1, ?, ?, ?, 0, 1, ?, 'normal', 'current_task', 'guidance', 'human', 1, ?, '', '', '', 3, X'616263')"
+    )
+    connection.execute(message, (1, "msg_a", 1, "acknowledged", "one"))
+    connection.execute(message, (2, "msg_b", 2, "", None))
+    for change, (kind, number) in enumerate((("posted", 1), ("posted", 2), ("receipt", 1)), 1):
+        row = (change, kind, number, "msg_a" if number == 1 else "msg_b")
+        connection.execute("INSERT INTO changes VALUES (1, ?, ?, 0, ?, ?)", row)
+    connection.execute("INSERT INTO receipts VALUES (1, 3, 1, 'receipt_a', 'msg_a', 5, 'accepted', NULL, '', '', 'r')")
+    connection.execute("INSERT INTO deleted VALUES (2, 'msg_c', 7)")
+    connection.close()
+    return "msg_b"
+
+
+def test_a_database_of_the_first_form_is_taken_over_with_all_that_is_in_it(mailbox: SqliteMailbox, path: str) -> None:
+    pending = _make_version_1(path)
+    assert [entry.message.id for entry in mailbox.entries(pending_only=True)] == [pending]
+    assert _version(path) == (APPLICATION_ID, SCHEMA_VERSION)
+    assert mailbox.receipts("msg_a")[0].decision is Decision.ACCEPTED
+    with pytest.raises(MailboxDeleted):
+        mailbox.database.mailbox("x").entry("msg_c")
+    draft = make_draft("abc", client_id="one", sender=Sender("human", verified=True))
+    assert mailbox.post(draft) == Posted(mailbox.entry("msg_a").message, duplicate=True)
+    assert mailbox.post(make_draft()).message.number == 3
+    made, fresh = sqlite3.connect(path), sqlite3.connect(":memory:", isolation_level=None)
+    migrate(fresh, 0, migrations())
+    assert _form(made) == _form(fresh)
+    assert made.execute("PRAGMA foreign_key_check").fetchall() == []
+    made.close()
+    fresh.close()
+
+
+def test_a_database_of_the_first_form_stays_as_it_is_where_it_cannot_be_written(
+    mailbox: SqliteMailbox, path: str, read_only: Callable[[str], AbstractContextManager[None]]
+) -> None:
+    _make_version_1(path)
+    with read_only(os.path.dirname(path)):
+        _refuses(mailbox, StorageFailed, path, "writ")
+    assert _version(path) == (APPLICATION_ID, 1)
+
+
 def test_a_new_database_says_whose_it_is_and_which_form_it_has(mailbox: SqliteMailbox, path: str) -> None:
     mailbox.post(make_draft())
     assert _version(path) == (APPLICATION_ID, SCHEMA_VERSION)
@@ -75,10 +143,10 @@ def test_migrations_are_numbered_without_a_gap_up_to_the_version() -> None:
 def test_only_the_steps_beyond_a_version_are_run() -> None:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     migrate(connection, 0, migrations())
-    steps = [*migrations(), (SCHEMA_VERSION + 1, "-- More; of it.\nALTER TABLE mailboxes ADD COLUMN owner TEXT;\n")]
+    steps = [*migrations(), (SCHEMA_VERSION + 1, "-- More; of it.\nALTER TABLE mailboxes ADD COLUMN more TEXT;\n")]
     migrate(connection, SCHEMA_VERSION, steps)
     assert connection.execute("PRAGMA user_version").fetchone()[0] == SCHEMA_VERSION + 1
-    assert connection.execute("SELECT owner FROM mailboxes").fetchall() == []
+    assert connection.execute("SELECT more FROM mailboxes").fetchall() == []
     connection.close()
 
 

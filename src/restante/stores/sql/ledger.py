@@ -6,9 +6,10 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import Damaged, NoSuchMessage
-from restante.domain.mailbox import ChangeKind
-from restante.stores.sql.rows import EXPIRED, Letter, read_receipt, readable, to_ms
+from restante.domain.errors import Damaged, NoSuchMessage, NoSuchSession
+from restante.domain.mailbox import ChangeKind, Counts
+from restante.stores.sql.counting import next_event
+from restante.stores.sql.rows import EXPIRED, Letter, read_receipt, readable, to_ms, to_time
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -62,14 +63,25 @@ class Ledger:
         row: Its counters: the statement ``box``.
         now: The time.
         earlier: What the reader knew of time before.
+        owner: Whose it is.
     """
 
-    def __init__(self, run: Transaction, address: str, row: tuple[int, str, int, int, int], now: datetime) -> None:
+    def __init__(
+        self,
+        run: Transaction,
+        address: str,
+        row: tuple[int, str, int, int, int],
+        now: datetime,
+        earlier: Sight | None = None,
+        *,
+        owner: str = "",
+    ) -> None:
         self.run = run
         self.address = address
         self.now = now
+        self.owner = owner
         self.box, self.tag, self.number, self.change, self.total = self._before = row
-        self.sight = look(None, to_ms(now), self.number)
+        self.sight = look(earlier, to_ms(now), self.number)
 
     def row(self, message_id: str) -> Row | None:
         """Return the row of one message, if there is one."""
@@ -127,13 +139,48 @@ class Ledger:
         self.run.do("close_message", box=self.box, number=number, how=how, withdrawn_ms=withdrawn_ms)
 
     def settle(self) -> None:
-        """Keep the counters."""
+        """Keep the counters, and number what happened among the owner's mailboxes."""
         if (self.box, self.tag, self.number, self.change, self.total) != self._before:
-            self.run.do("settle_box", box=self.box, number=self.number, change=self.change, total=self.total)
+            self.run.do(
+                "settle_box",
+                box=self.box,
+                number=self.number,
+                change=self.change,
+                total=self.total,
+                event=next_event(self.run, mail_counter(self.owner)),
+            )
+
+
+def count(ledger: Ledger) -> Counts:
+    """Return the numbers of a mailbox."""
+    pending, unseen, oldest = _of_pending(ledger, "counts")[0]
+    # Every message was once the newest unseen one, and the mark never falls.
+    return Counts(ledger.total, unseen, pending, ledger.number, None if oldest is None else to_time(oldest))
+
+
+def senders_of(ledger: Ledger) -> list[str]:
+    """Return who has pending mail in a mailbox."""
+    return [row[0] for row in _of_pending(ledger, "debts_of_box")]
+
+
+def _of_pending(ledger: Ledger, statement: str) -> list[Row]:
+    sight = ledger.sight
+    return ledger.run.all(statement, box=ledger.box, now=sight.now, latest=sight.latest, known=sight.known)
+
+
+def mail_counter(owner: str) -> str:
+    """Return the name of the counter of an owner's mailboxes."""
+    return f"mail:{owner}"
 
 
 def open_ledger(
-    run: Transaction | None, address: str, now: datetime, earlier: Sight | None, *, create: bool = False
+    run: Transaction | None,
+    address: str,
+    now: datetime,
+    earlier: Sight | None,
+    *,
+    owner: str = "",
+    create: bool = False,
 ) -> Ledger | None:
     """Open a mailbox in a transaction; ``None`` where there is none.
 
@@ -142,17 +189,21 @@ def open_ledger(
         address: The mailbox.
         now: The time.
         earlier: What the reader knew of time before.
+        owner: Whose it is; a mailbox of somebody else is none.
         create: Whether to begin the mailbox.
+
+    Raises:
+        NoSuchSession: It was to begin, and is somebody else's.
     """
     if run is None:
         return None
-    row = run.one("box", address=address)
+    row = run.one("box", address=address, owner=owner)
     if row is None and create:
         # The tag tells the cursors of a deleted and newly made database from those of this one.
-        run.do("add_box", address=address, tag=os.urandom(4).hex())
-        row = run.one("box", address=address)
+        run.do("add_box", address=address, tag=os.urandom(4).hex(), owner=owner)
+        row = run.one("box", address=address, owner=owner)
+        if row is None:
+            raise NoSuchSession(f"no mailbox {address}")
     if row is None:
         return None
-    ledger = Ledger(run, address, (row[0], row[1], row[2], row[3], row[4]), now)
-    ledger.sight = look(earlier, to_ms(now), ledger.number)
-    return ledger
+    return Ledger(run, address, (row[0], row[1], row[2], row[3], row[4]), now, earlier, owner=owner)

@@ -11,27 +11,63 @@ r.change, r.number, r.id, r.message_id, r.seen_ms, r.decision, r.action, r.summa
 -- columns: reply
 change, id, message_id, created_ms, sender, body;
 
+-- columns: word
+(
+    SELECT MAX(r.seen_ms) FROM receipts AS r WHERE r.mailbox = m.mailbox AND r.number = m.number
+        AND (r.decision IS NOT NULL OR r.action IS NOT NULL)
+);
+
+-- columns: decision
+(
+    SELECT r.decision FROM receipts AS r
+    WHERE r.mailbox = m.mailbox AND r.number = m.number AND r.decision IS NOT NULL ORDER BY r.change DESC LIMIT 1
+);
+
+-- columns: action
+(
+    SELECT r.action FROM receipts AS r
+    WHERE r.mailbox = m.mailbox AND r.number = m.number AND r.action IS NOT NULL ORDER BY r.change DESC LIMIT 1
+);
+
+-- columns: session
+id, owner, event, vendor, name, worktree, parent, host, pid, started, created_ms, heartbeat_ms, detached_ms, turn,
+turn_ended_ms, turn_source, blocked, open_todos, total_todos, parked_since_ms, parked_until_ms;
+
 -- name: box
--- The counters of one mailbox. A writer holds the lock on them until it commits.
-SELECT id, tag, last_number, last_change, total FROM mailboxes WHERE address = :address;
+-- The counters of one mailbox; a foreign one is none. A writer holds the lock on them until it commits.
+SELECT id, tag, last_number, last_change, total FROM mailboxes WHERE address = :address AND owner = :owner;
 
 -- name: add_box
--- Begin a mailbox; one that is there already stays.
-INSERT INTO mailboxes (address, tag, last_number, last_change, total) VALUES (:address, :tag, 0, 0, 0)
-ON CONFLICT (address) DO NOTHING;
+-- Begin a mailbox; one that is there already stays, unless it is a foreign one that was deleted.
+INSERT INTO mailboxes (address, tag, last_number, last_change, total, owner, event)
+VALUES (:address, :tag, 0, 0, 0, :owner, 0)
+ON CONFLICT (address) DO UPDATE SET owner = excluded.owner, tag = excluded.tag
+WHERE mailboxes.total = 0 AND mailboxes.owner <> excluded.owner;
 
 -- name: settle_box
 -- Keep the counters.
-UPDATE mailboxes SET last_number = :number, last_change = :change, total = :total WHERE id = :box;
+UPDATE mailboxes SET last_number = :number, last_change = :change, total = :total, event = :event WHERE id = :box;
+
+-- name: bump_counter
+-- Number something that happened.
+UPDATE counters SET last = last + 1 WHERE name = :name;
+
+-- name: add_counter
+-- Begin to number; numbers that were begun stay.
+INSERT INTO counters (name, tag, last) VALUES (:name, :tag, :last) ON CONFLICT (name) DO NOTHING;
+
+-- name: counter
+-- The last number given, and the tag of the numbers.
+SELECT tag, last FROM counters WHERE name = :name;
 
 -- name: add_message
 -- Store a message.
 INSERT INTO messages (
     mailbox, number, id, posted_change, created_ms, expires_ms, unseen, closed, priority, scope, type, sender,
-    sender_verified, client_id, subject, conversation, parent, body_bytes, body
+    sender_verified, client_id, subject, conversation, parent, body_bytes, body, owner
 ) VALUES (
     :box, :number, :id, :change, :created_ms, :expires_ms, 1, '', :priority, :scope, :type, :sender, :sender_verified,
-    :client_id, :subject, :conversation, :parent, :body_bytes, :body
+    :client_id, :subject, :conversation, :parent, :body_bytes, :body, :owner
 );
 
 -- name: add_change
@@ -55,7 +91,7 @@ SELECT {message} FROM messages WHERE mailbox = :box AND id = :id;
 
 -- name: message_of_client
 -- The message that a sender posted under its own name for it.
-SELECT {message} FROM messages WHERE mailbox = :box AND client_id = :client_id;
+SELECT {message} FROM messages WHERE mailbox = :box AND client_id = :client_id AND sender = :sender;
 
 -- name: messages
 -- Messages, history included, in order.
@@ -112,8 +148,14 @@ SELECT {reply} FROM replies WHERE mailbox = :box AND change BETWEEN :low AND :hi
 
 -- name: counts
 -- The numbers of what waits, from the index of pending messages alone.
-SELECT COUNT(*), COUNT(CASE WHEN unseen = 1 THEN 1 END), MIN(CASE WHEN unseen = 1 THEN created_ms END),
-    COALESCE(SUM(body_bytes), 0)
+SELECT COUNT(*), COUNT(CASE WHEN unseen = 1 THEN 1 END), MIN(CASE WHEN unseen = 1 THEN created_ms END)
+FROM messages WHERE mailbox = :box AND closed = ''
+    AND (expires_ms IS NULL OR expires_ms > CASE WHEN number <= :known THEN :latest ELSE :now END);
+
+-- name: room
+-- What takes room: how many wait, their bytes, and the same of one sender's; from the index of pending messages alone.
+SELECT COUNT(*), COALESCE(SUM(body_bytes), 0), COUNT(CASE WHEN sender = :sender THEN 1 END),
+    COALESCE(SUM(CASE WHEN sender = :sender THEN body_bytes END), 0)
 FROM messages WHERE mailbox = :box AND closed = ''
     AND (expires_ms IS NULL OR expires_ms > CASE WHEN number <= :known THEN :latest ELSE :now END);
 
@@ -167,11 +209,15 @@ DELETE FROM shown WHERE mailbox = :box AND session = :session;
 
 -- name: was_deleted
 -- When a message was deleted with its mailbox.
-SELECT deleted_ms FROM deleted WHERE mailbox = :box AND id = :id;
+SELECT deleted_ms FROM deleted WHERE mailbox = :box AND id = :id AND owner = :owner;
 
 -- name: keep_ids
--- Keep the ids of what is about to be deleted.
-INSERT INTO deleted (mailbox, id, deleted_ms) SELECT mailbox, id, :now FROM messages WHERE mailbox = :box;
+-- Keep the ids of what is about to be deleted, and what had become of it.
+INSERT INTO deleted (mailbox, id, deleted_ms, owner, sender, created_ms, closed, closed_ms, decision, action)
+SELECT m.mailbox, m.id, :now, m.owner, m.sender, m.created_ms, m.closed,
+    CASE m.closed WHEN 'withdrawn' THEN m.withdrawn_ms WHEN 'expired' THEN m.expires_ms WHEN 'acknowledged' THEN {word} END,
+    {decision}, {action}
+FROM messages AS m WHERE m.mailbox = :box;
 
 -- name: delete_shown
 -- Delete what sessions were shown of a mailbox.
@@ -192,3 +238,168 @@ DELETE FROM replies WHERE mailbox = :box;
 -- name: delete_messages
 -- Delete the messages of a mailbox; its counters stay.
 DELETE FROM messages WHERE mailbox = :box;
+
+-- name: counts_of_owner
+-- The numbers of all mailboxes of an owner, from indexes alone.
+SELECT b.address, b.total, b.last_number, COUNT(m.number), COUNT(CASE WHEN m.unseen = 1 THEN 1 END),
+    MIN(CASE WHEN m.unseen = 1 THEN m.created_ms END)
+FROM mailboxes AS b
+LEFT JOIN messages AS m ON m.mailbox = b.id AND m.closed = '' AND (m.expires_ms IS NULL OR m.expires_ms > :now)
+WHERE b.owner = :owner GROUP BY b.id, b.address, b.total, b.last_number;
+
+-- name: debts
+-- Who has pending mail in which mailboxes of an owner.
+SELECT DISTINCT m.sender, b.address FROM mailboxes AS b
+JOIN messages AS m ON m.mailbox = b.id AND m.closed = '' AND (m.expires_ms IS NULL OR m.expires_ms > :now)
+WHERE b.owner = :owner;
+
+-- name: debts_of_box
+-- Who has pending mail in one mailbox.
+SELECT DISTINCT sender FROM messages WHERE mailbox = :box AND closed = ''
+    AND (expires_ms IS NULL OR expires_ms > CASE WHEN number <= :known THEN :latest ELSE :now END);
+
+-- name: boxes_changed
+-- The mailboxes of an owner where something happened after an event, in that order.
+SELECT address FROM mailboxes WHERE owner = :owner AND event > :event ORDER BY event;
+
+-- name: boxes_expiring
+-- The mailboxes of an owner where something expired that no writer has closed yet.
+SELECT b.address FROM mailboxes AS b WHERE b.owner = :owner AND EXISTS (
+    SELECT 1 FROM messages AS m
+    WHERE m.mailbox = b.id AND m.closed = '' AND m.expires_ms IS NOT NULL AND m.expires_ms <= :now
+);
+
+-- columns: trace
+m.id, b.address, m.created_ms, m.expires_ms, m.seen_ms, m.withdrawn_ms, m.closed, {word}, {decision}, {action},
+(SELECT MIN(r.seen_ms) FROM receipts AS r WHERE r.mailbox = m.mailbox AND r.number = m.number);
+
+-- name: traces
+-- What became of what a sender posted, the newest first.
+SELECT {trace} FROM messages AS m JOIN mailboxes AS b ON b.id = m.mailbox
+WHERE m.owner = :owner AND m.sender = :sender AND substr(b.address, 1, 8) = 'session:' ORDER BY m.id DESC LIMIT :most;
+
+-- name: trace
+-- What became of one message that a sender posted.
+SELECT {trace} FROM messages AS m JOIN mailboxes AS b ON b.id = m.mailbox
+WHERE m.owner = :owner AND m.sender = :sender AND m.id = :id;
+
+-- name: traces_of_deleted
+-- What became of what a sender posted to mailboxes that were deleted, the newest first.
+SELECT m.id, b.address, m.created_ms, m.deleted_ms, m.closed, m.closed_ms, m.decision, m.action
+FROM deleted AS m JOIN mailboxes AS b ON b.id = m.mailbox
+WHERE m.owner = :owner AND m.sender = :sender AND substr(b.address, 1, 8) = 'session:' ORDER BY m.id DESC LIMIT :most;
+
+-- name: trace_of_deleted
+-- What became of one message that a sender posted to a mailbox that was deleted.
+SELECT m.id, b.address, m.created_ms, m.deleted_ms, m.closed, m.closed_ms, m.decision, m.action
+FROM deleted AS m JOIN mailboxes AS b ON b.id = m.mailbox
+WHERE m.owner = :owner AND m.sender = :sender AND m.id = :id;
+
+-- name: session
+-- One session, whoever owns it. A writer holds the lock on it until it commits.
+SELECT {session} FROM sessions WHERE id = :id;
+
+-- name: secret_of
+-- What tells the right secret of a session.
+SELECT secret_digest FROM sessions WHERE id = :id;
+
+-- name: sessions_named
+-- An owner's sessions of this name, or with an id that begins so; :beyond sorts after everything that does.
+SELECT {session} FROM sessions
+WHERE owner = :owner AND (name = :reference OR (id >= :reference AND id < :beyond)) ORDER BY place;
+
+-- name: session_proven
+-- The session whose secret has this digest.
+SELECT {session} FROM sessions WHERE secret_digest = :digest AND secret_digest <> '';
+
+-- name: sessions
+-- An owner's sessions, in the order they were registered.
+SELECT {session} FROM sessions WHERE owner = :owner ORDER BY place;
+
+-- name: sessions_changed
+-- An owner's sessions that changed after an event, in that order.
+SELECT {session} FROM sessions WHERE owner = :owner AND event > :event ORDER BY event;
+
+-- name: sessions_ended
+-- The ids of an owner's sessions that were deleted after an event, in that order.
+SELECT id FROM ended WHERE owner = :owner AND event > :event ORDER BY event;
+
+-- name: add_session
+-- Register a session.
+INSERT INTO sessions (
+    id, owner, place, event, vendor, name, worktree, parent, host, pid, started, secret_digest, created_ms,
+    heartbeat_ms, turn, blocked, open_todos, total_todos
+) VALUES (
+    :id, :owner, :event, :event, :vendor, :name, :worktree, :parent, :host, :pid, :started, :secret_digest, :now,
+    :now, 0, '', 0, 0
+);
+
+-- name: attach_session
+-- Attach a session again.
+UPDATE sessions SET event = :event, vendor = :vendor, name = :name, worktree = :worktree, parent = :parent,
+    host = :host, pid = :pid, started = :started, secret_digest = :secret_digest, heartbeat_ms = :now,
+    detached_ms = NULL
+WHERE id = :id;
+
+-- name: latch_session
+-- Set a turn latch.
+UPDATE sessions SET event = :event, heartbeat_ms = :now, turn = :turn, turn_ended_ms = :ended_ms,
+    turn_source = :source
+WHERE id = :id;
+
+-- name: describe_session
+-- Change what is known of a session.
+UPDATE sessions SET event = :event, heartbeat_ms = :now, name = :name, blocked = :blocked, open_todos = :open_todos,
+    total_todos = :total_todos
+WHERE id = :id;
+
+-- name: beat_session
+-- Record that a session was heard of.
+UPDATE sessions SET heartbeat_ms = :now WHERE id = :id AND owner = :owner;
+
+-- name: park_session
+-- Record from when until when a session counts as waiting.
+UPDATE sessions SET parked_since_ms = :since_ms, parked_until_ms = :until_ms WHERE id = :id AND owner = :owner;
+
+-- name: detach_session
+-- Record that a session's process ended.
+UPDATE sessions SET event = :event, detached_ms = :now WHERE id = :id;
+
+-- name: delete_session
+-- Forget a session.
+DELETE FROM sessions WHERE id = :id;
+
+-- name: add_ended
+-- Keep the id of a deleted session.
+INSERT INTO ended (owner, id, event, ended_ms) VALUES (:owner, :id, :event, :now)
+ON CONFLICT (owner, id) DO UPDATE SET event = excluded.event, ended_ms = excluded.ended_ms;
+
+-- name: drop_ended
+-- Forget that a session was deleted: it is there again.
+DELETE FROM ended WHERE owner = :owner AND id = :id;
+
+-- name: setting
+-- What a person decided.
+SELECT value FROM settings WHERE name = :name;
+
+-- name: keep_setting
+-- Keep what a person decided.
+INSERT INTO settings (name, value) VALUES (:name, :value)
+ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
+-- name: account
+-- The hash of an account's password.
+SELECT password FROM accounts WHERE name = :name;
+
+-- name: accounts
+-- The names of all accounts.
+SELECT name FROM accounts ORDER BY name;
+
+-- name: keep_account
+-- Make an account, or give it another password.
+INSERT INTO accounts (name, password, created_ms) VALUES (:name, :password, :now)
+ON CONFLICT (name) DO UPDATE SET password = excluded.password;
+
+-- name: drop_account
+-- Remove an account.
+DELETE FROM accounts WHERE name = :name;

@@ -1,15 +1,29 @@
 -- One SQLite file, any number of mailboxes. Times are milliseconds since 1970 in UTC; bodies are UTF-8 bytes.
--- A database that holds exactly this has PRAGMA user_version = 1; migrations/ leads there step by step.
+-- A database that holds exactly this has PRAGMA user_version = 2; migrations/ leads there step by step.
+-- Texts are compared byte by byte: ids are asked for by ranges.
+
+-- Numbers that only ever grow, each under its name: sessions:<owner> and mail:<owner> number what happened there.
+-- The tag tells the cursors of a lost database from those of the one that was made anew.
+CREATE TABLE counters (
+    name TEXT NOT NULL PRIMARY KEY,
+    tag TEXT NOT NULL,
+    last INTEGER NOT NULL
+) WITHOUT ROWID;
 
 -- A row is never deleted: its counters are what makes numbers only ever grow.
+-- event is the number, in the owner's counter, of what happened here last.
 CREATE TABLE mailboxes (
     id INTEGER PRIMARY KEY,
     address TEXT NOT NULL UNIQUE,
     tag TEXT NOT NULL,
     last_number INTEGER NOT NULL,
     last_change INTEGER NOT NULL,
-    total INTEGER NOT NULL
+    total INTEGER NOT NULL,
+    owner TEXT NOT NULL DEFAULT '',
+    event INTEGER NOT NULL DEFAULT 0
 );
+
+CREATE INDEX mailboxes_of_owners ON mailboxes (owner, event);
 
 -- closed is empty while a message is pending, then says how it left: acknowledged, withdrawn, expired.
 -- unseen is 1 until its addressee read it or said anything of it.
@@ -38,14 +52,19 @@ CREATE TABLE messages (
     parent TEXT NOT NULL,
     body_bytes INTEGER NOT NULL,
     body BLOB NOT NULL,
+    owner TEXT NOT NULL DEFAULT '',
     UNIQUE (mailbox, number),
     UNIQUE (mailbox, id)
 );
 
-CREATE UNIQUE INDEX messages_of_clients ON messages (mailbox, client_id) WHERE client_id IS NOT NULL;
+-- A client id is its sender's own.
+CREATE UNIQUE INDEX messages_of_clients ON messages (mailbox, client_id, sender) WHERE client_id IS NOT NULL;
+
+-- Ids sort by time: what a sender posted anywhere, the newest first, without what others posted.
+CREATE INDEX messages_of_senders ON messages (owner, sender, id);
 
 -- What waits, with all that counting needs: its cost does not grow with history.
-CREATE INDEX messages_pending ON messages (mailbox, number, closed, expires_ms, unseen, created_ms, body_bytes)
+CREATE INDEX messages_pending ON messages (mailbox, number, closed, expires_ms, unseen, created_ms, body_bytes, sender)
     WHERE closed = '';
 
 CREATE INDEX messages_expiring ON messages (mailbox, expires_ms)
@@ -107,9 +126,77 @@ CREATE TABLE shown (
 ) WITHOUT ROWID;
 
 -- The ids of deleted messages, so that a sender can still learn what became of them.
+-- closed is how a message had left before its mailbox was deleted; empty when it was still pending then.
 CREATE TABLE deleted (
     mailbox INTEGER NOT NULL REFERENCES mailboxes (id),
     id TEXT NOT NULL,
     deleted_ms INTEGER NOT NULL,
+    owner TEXT NOT NULL DEFAULT '',
+    sender TEXT NOT NULL DEFAULT '',
+    created_ms INTEGER NOT NULL DEFAULT 0,
+    closed TEXT NOT NULL DEFAULT '',
+    closed_ms INTEGER,
+    decision TEXT,
+    action TEXT,
     PRIMARY KEY (mailbox, id)
+) WITHOUT ROWID;
+
+CREATE INDEX deleted_of_senders ON deleted (owner, sender, id);
+
+-- The sessions there are. place is their order, event the number of a session's last change in its owner's counter.
+-- A secret is never kept, only what tells the right one from a wrong one.
+CREATE TABLE sessions (
+    id TEXT NOT NULL PRIMARY KEY,
+    owner TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    event INTEGER NOT NULL,
+    vendor TEXT NOT NULL,
+    name TEXT NOT NULL,
+    worktree TEXT NOT NULL,
+    parent TEXT NOT NULL,
+    host TEXT,
+    pid INTEGER,
+    started TEXT,
+    secret_digest TEXT NOT NULL,
+    created_ms INTEGER NOT NULL,
+    heartbeat_ms INTEGER NOT NULL,
+    detached_ms INTEGER,
+    turn INTEGER NOT NULL,
+    turn_ended_ms INTEGER,
+    turn_source TEXT,
+    blocked TEXT NOT NULL,
+    open_todos INTEGER NOT NULL,
+    total_todos INTEGER NOT NULL,
+    parked_since_ms INTEGER,
+    parked_until_ms INTEGER
+);
+
+CREATE INDEX sessions_of_owners ON sessions (owner, event);
+
+CREATE INDEX sessions_by_name ON sessions (owner, name);
+
+CREATE INDEX sessions_by_secret ON sessions (secret_digest) WHERE secret_digest <> '';
+
+-- The ids of deleted sessions, for who watches them.
+CREATE TABLE ended (
+    owner TEXT NOT NULL,
+    id TEXT NOT NULL,
+    event INTEGER NOT NULL,
+    ended_ms INTEGER NOT NULL,
+    PRIMARY KEY (owner, id)
+) WITHOUT ROWID;
+
+CREATE INDEX ended_of_owners ON ended (owner, event);
+
+-- What a person decided.
+CREATE TABLE settings (
+    name TEXT NOT NULL PRIMARY KEY,
+    value TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Who may ask in multi-user mode; the password as its hash alone.
+CREATE TABLE accounts (
+    name TEXT NOT NULL PRIMARY KEY,
+    password TEXT NOT NULL,
+    created_ms INTEGER NOT NULL
 ) WITHOUT ROWID;

@@ -10,46 +10,35 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-import threading
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
-from restante.domain.errors import Busy, Unreadable
+from restante.domain.errors import Unreadable
 from restante.stores.sql.connection import (
     choose_journal,
     close,
     close_soon,
     fingerprint,
-    insist,
     make_file,
     meet,
     open_file,
     open_frozen,
 )
+from restante.stores.sql.engine import BUSY_SECONDS, Engine
 from restante.stores.sql.failures import is_not_writable, translated
 from restante.stores.sql.mounts import fs_type as fs_type_of
 from restante.stores.sql.mounts import is_shared
 from restante.stores.sql.notebook import SqlNotebook, make_directories
 from restante.stores.sql.schema import SCHEMA_VERSION, bring_up_to_date, version_of
-from restante.stores.sql.statements import STATEMENTS
 from restante.stores.sql.store import NO_LIMITS, SqlMailbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from restante.domain.limits import Limits
     from restante.ports import Clock, Ids
-    from restante.stores.sql.rows import Row
-
-BUSY_SECONDS = 10.0
-
-_Answer = TypeVar("_Answer")
-
-# Connections of the parent process: closing one of them in a child could end what the parent is at.
-_OF_PARENT: list[sqlite3.Connection] = []
 
 
-class SqliteDatabase:
+class SqliteDatabase(Engine):
     """One SQLite file with any number of mailboxes. May be shared between threads; close it when done.
 
     Args:
@@ -69,14 +58,10 @@ class SqliteDatabase:
         busy_seconds: float = BUSY_SECONDS,
         fs_type: Callable[[str], str] = fs_type_of,
     ) -> None:
-        self._path = os.path.realpath(path)
+        super().__init__(os.path.realpath(path), busy_seconds)
         self._clock = clock
         self._ids = ids
-        self._busy_seconds = busy_seconds
         self._fs_type = fs_type
-        self._lock = threading.Lock()
-        self._pid = os.getpid()
-        self._connection: sqlite3.Connection | None = None
         self._identity = (0, 0)
         self._is_prepared = False
         self._shared: bool | None = None
@@ -91,11 +76,6 @@ class SqliteDatabase:
         return SqlNotebook(self, address, clock=self._clock, locks=locks, wait=self._busy_seconds)
 
     @property
-    def path(self) -> str:
-        """The file, with symbolic links resolved."""
-        return self._path
-
-    @property
     def journal_mode(self) -> str:
         """How SQLite makes commits durable here: ``wal``, or ``truncate`` where machines may share the filesystem."""
         with self._held(), translated(self._path):
@@ -104,47 +84,6 @@ class SqliteDatabase:
                 close(connection)
                 return "truncate" if self._is_shared() else "wal"
             return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
-
-    @contextmanager
-    def reading(self) -> Iterator[_Run | None]:
-        """Read one consistent state; see ``transaction.Database.reading``."""
-        with self._held(), translated(self._path):
-            connection, frozen = self._for_reading()
-            if connection is None:
-                yield None
-                return
-            try:
-                connection.execute("BEGIN")
-                self._insist(lambda: self._check_version(connection))
-                yield _Run(connection)
-                if frozen and fingerprint(self._path) != frozen:
-                    raise Busy(f"{self._path} was written while it was read", remedy="try again")
-            finally:
-                if frozen:
-                    connection.close()
-                else:
-                    self._roll_back()
-
-    @contextmanager
-    def writing(self, *, create: bool = False) -> Iterator[_Run | None]:
-        """Write, alone and durably; see ``transaction.Database.writing``."""
-        with self._held(), translated(self._path):
-            connection = self._for_writing(create=create)
-            if connection is None:
-                yield None
-                return
-            try:
-                self._insist(lambda: connection.execute("BEGIN IMMEDIATE"))
-                self._check_version(connection)
-                yield _Run(connection)
-                self._insist(lambda: connection.execute("COMMIT"))
-            finally:
-                self._roll_back()
-
-    def close(self) -> None:
-        """Let go of the file; closing twice changes nothing, and what is asked for next opens it again."""
-        with self._held():
-            self._drop()
 
     def _for_reading(self) -> tuple[sqlite3.Connection | None, tuple[int, ...]]:
         """Return a connection, ``None`` for no database, and for one opened as frozen the file's fingerprint."""
@@ -210,38 +149,13 @@ class SqliteDatabase:
             return
         self._connection, self._identity, self._is_prepared = connection, identity, False
 
-    def _check_version(self, connection: sqlite3.Connection) -> None:
-        if connection.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
-            version_of(connection, self._path)
-
-    def _insist(self, act: Callable[[], _Answer]) -> _Answer:
-        return insist(act, self._busy_seconds)
-
     def _is_shared(self) -> bool:
         if self._shared is None:
             self._shared = is_shared(self._fs_type(self._path))
         return self._shared
 
-    @contextmanager
-    def _held(self) -> Iterator[None]:
-        if os.getpid() != self._pid:
-            if self._connection:
-                _OF_PARENT.append(self._connection)
-            self._connection, self._lock, self._pid = None, threading.Lock(), os.getpid()
-        if not self._lock.acquire(timeout=self._busy_seconds):
-            raise Busy(f"{self._path} was in use by another thread for too long", remedy="try again")
-        try:
-            yield
-        finally:
-            self._lock.release()
-
-    def _roll_back(self) -> None:
-        """End what was not committed; a connection that cannot even do that is let go."""
-        if self._connection and self._connection.in_transaction:
-            try:
-                self._connection.execute("ROLLBACK")
-            except sqlite3.Error:
-                self._drop()
+    def _is_ours(self) -> bool:
+        return self._identity == _identity(self._path)
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
@@ -290,28 +204,6 @@ def open_sqlite(
         busy_seconds: Most seconds to wait for a lock.
     """
     return SqliteDatabase(path, clock=clock, ids=ids, busy_seconds=busy_seconds).mailbox(address, limits=limits)
-
-
-class _Run:
-    """A transaction of SQLite; see ``transaction.Transaction``."""
-
-    __slots__ = ("_connection",)
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def all(self, statement: str, **values: object) -> list[Row]:
-        return self._execute(statement, values).fetchall()
-
-    def one(self, statement: str, **values: object) -> Row | None:
-        row: Row | None = self._execute(statement, values).fetchone()
-        return row
-
-    def do(self, statement: str, **values: object) -> int:
-        return self._execute(statement, values).rowcount
-
-    def _execute(self, statement: str, values: dict[str, Any]) -> sqlite3.Cursor:
-        return self._connection.execute(STATEMENTS[statement], values)
 
 
 def _identity(path: str) -> tuple[int, int]:

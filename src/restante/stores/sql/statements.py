@@ -34,10 +34,8 @@ def parse_statements(text: str) -> dict[str, str]:
         kind, name = head.group(1), head.group(2)
         if name in (columns if kind == "columns" else statements):
             raise ValueError(f"two {kind} {name}")
-        if kind == "columns":
-            columns[name] = body
-        else:
-            statements[name] = re.sub(r"\{([a-z_]+)\}", lambda match: _columns(columns, match.group(1)), body)
+        whole = re.sub(r"\{([a-z_]+)\}", lambda match: _columns(columns, match.group(1)), body)
+        (columns if kind == "columns" else statements)[name] = whole
     return statements
 
 

@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import BadAddress, Conflict, MailboxDeleted, MailboxFull, NoSuchMessage
+from restante.domain.errors import BadAddress, Conflict, MailboxDeleted, NoSuchMessage
 from restante.domain.lifecycle import Event, step
-from restante.domain.limits import Limits, check_head, check_text
+from restante.domain.limits import Limits, check_head, check_room, check_text
 from restante.domain.mailbox import ChangeKind, Counts, Entry, Fault, Mark, Posted
 from restante.domain.message import Message, Reply, Sender
 from restante.domain.receipt import Receipt
 from restante.stores.sql import following
-from restante.stores.sql.ledger import MOST, open_ledger
+from restante.stores.sql.ledger import MOST, count, mail_counter, open_ledger
 from restante.stores.sql.rows import ACKNOWLEDGED, WITHDRAWN, Letter, read_receipt, read_reply, readable, to_ms, to_time
 
 if TYPE_CHECKING:
@@ -39,19 +39,30 @@ class SqlMailbox:
         clock: Where time comes from.
         ids: Where ids come from.
         limits: What it takes.
+        owner: Whose it is; a mailbox of the same address that is somebody else's is none.
 
     Raises:
         BadAddress: The address is not text.
     """
 
-    def __init__(self, database: Database, address: str, *, clock: Clock, ids: Ids, limits: Limits = NO_LIMITS) -> None:
-        if any("\ud800" <= letter <= "\udfff" for letter in address):
+    def __init__(
+        self,
+        database: Database,
+        address: str,
+        *,
+        clock: Clock,
+        ids: Ids,
+        limits: Limits = NO_LIMITS,
+        owner: str = "",
+    ) -> None:
+        if any("\ud800" <= letter <= "\udfff" for letter in address + owner):
             raise BadAddress(f"{address!r} is not text", remedy="use an address that is valid UTF-8")
         self._database = database
         self._address = address
         self._clock = clock
         self._ids = ids
         self._limits = limits
+        self._owner = owner
         self._sight: Sight | None = None
 
     @property
@@ -65,14 +76,14 @@ class SqlMailbox:
         check_head(draft, self._limits)
         with self._writing(create=True) as ledger:
             assert ledger is not None
-            if draft.client_id and (earlier := self._posted_as(ledger, draft.client_id)):
+            if draft.client_id and (earlier := self._posted_as(ledger, draft)):
                 if earlier.body != draft.body:
                     raise Conflict(
                         f"client id {draft.client_id!r} was used for another text ({earlier.id})",
                         remedy="use a new client id for a new text",
                     )
                 return Posted(earlier, duplicate=True)
-            self._check_room(ledger, size)
+            self._check_room(ledger, draft.sender.name, size)
             message = self._message(ledger, draft)
             ledger.number = message.number
             ledger.total += 1
@@ -108,7 +119,7 @@ class SqlMailbox:
         with self._reading() as ledger:
             if ledger is None:
                 raise NoSuchMessage(f"no message {message_id!r} in {self._address}")
-            if message_id.isascii() and (row := ledger.run.one("was_deleted", box=ledger.box, id=message_id)):
+            if row := self._deleted(ledger, message_id):
                 raise MailboxDeleted(
                     f"{message_id} was in {self._address}, which was deleted at {to_time(row[0]):%Y-%m-%d %H:%M} UTC",
                     remedy="send it again",
@@ -208,11 +219,7 @@ class SqlMailbox:
     def counts(self) -> Counts:
         """Return the numbers, as of now."""
         with self._reading() as ledger:
-            if ledger is None:
-                return Counts()
-            pending, unseen, oldest, _ = _count(ledger)
-            # Every message was once the newest unseen one, and the mark never falls.
-            return Counts(ledger.total, unseen, pending, ledger.number, None if oldest is None else to_time(oldest))
+            return count(ledger) if ledger else Counts()
 
     def changes_since(self, cursor: str, limit: int = 1000) -> Changes:
         """Return what happened since a cursor; see ``ports.Mailbox.changes_since``."""
@@ -259,10 +266,25 @@ class SqlMailbox:
                 ledger.run.do(f"delete_{what}", box=ledger.box)
             ledger.total = 0
 
+    @property
+    def sight(self) -> Sight | None:
+        """What is known of time here; ``None`` before the first look."""
+        return self._sight
+
+    def remember(self, sight: Sight) -> None:
+        """Take over what another look at this mailbox knew of time."""
+        if self._sight is None or sight.latest >= self._sight.latest:
+            self._sight = sight
+
+    def sweep(self) -> None:
+        """Record what has expired. Every writer does; this is for who does not want to wait for one."""
+        with self._writing():
+            pass
+
     @contextmanager
     def _reading(self) -> Iterator[Ledger | None]:
         with self._database.reading() as run:
-            ledger = open_ledger(run, self._address, self._clock.now(), self._sight)
+            ledger = open_ledger(run, self._address, self._clock.now(), self._sight, owner=self._owner)
             yield ledger
         if ledger:
             self._sight = ledger.sight
@@ -270,7 +292,10 @@ class SqlMailbox:
     @contextmanager
     def _writing(self, *, create: bool = False) -> Iterator[Ledger | None]:
         with self._database.writing(create=create) as run:
-            ledger = open_ledger(run, self._address, self._clock.now(), self._sight, create=create)
+            if run:
+                run.hold(mail_counter(self._owner))
+            now = self._clock.now()
+            ledger = open_ledger(run, self._address, now, self._sight, owner=self._owner, create=create)
             if ledger:
                 ledger.sweep()
             yield ledger
@@ -279,20 +304,26 @@ class SqlMailbox:
         if ledger:
             self._sight = ledger.sight
 
-    def _posted_as(self, ledger: Ledger, client_id: str) -> Message | None:
-        row = ledger.run.one("message_of_client", box=ledger.box, client_id=client_id)
+    def _deleted(self, ledger: Ledger, message_id: str) -> Row | None:
+        # Every id is ASCII; what is not might be no text at all, which a database refuses.
+        if not message_id.isascii():
+            return None
+        return ledger.run.one("was_deleted", box=ledger.box, id=message_id, owner=self._owner)
+
+    def _posted_as(self, ledger: Ledger, draft: Draft) -> Message | None:
+        name, sender = draft.client_id, draft.sender.name
+        row = ledger.run.one("message_of_client", box=ledger.box, client_id=name, sender=sender)
         return ledger.letter(row[1]).message if row else None
 
-    def _check_room(self, ledger: Ledger, size: int) -> None:
-        most, most_bytes = self._limits.pending_messages, self._limits.pending_bytes
-        if most is None and most_bytes is None:
+    def _check_room(self, ledger: Ledger, sender: str, size: int) -> None:
+        if self._limits.pending_messages is None and self._limits.pending_bytes is None:
             return
-        pending, _, _, held = _count(ledger)
-        if (most is not None and pending >= most) or (most_bytes is not None and held + size > most_bytes):
-            raise MailboxFull(
-                f"{self._address} holds {pending} pending messages ({held:,} bytes), which is all it may",
-                remedy="wait until some are acknowledged, or withdraw one",
-            )
+        sight = ledger.sight
+        row = ledger.run.one(
+            "room", box=ledger.box, sender=sender, now=sight.now, latest=sight.latest, known=sight.known
+        )
+        assert row is not None
+        check_room(self._limits, size, address=self._address, held=row[:2], sender=sender, of_sender=row[2:])
 
     def _message(self, ledger: Ledger, draft: Draft) -> Message:
         return Message(
@@ -344,14 +375,6 @@ class SqlMailbox:
         return receipt
 
 
-def _count(ledger: Ledger) -> tuple[int, int, int | None, int]:
-    """Return how many are pending, how many unseen, when the oldest unseen was created, the bytes of the pending."""
-    sight = ledger.sight
-    row = ledger.run.one("counts", box=ledger.box, now=sight.now, latest=sight.latest, known=sight.known)
-    assert row is not None
-    return row[0], row[1], row[2], row[3]
-
-
 def _lacks(row: Row | None, mark: Mark) -> bool:
     return row is not None and row[5 if mark is Mark.NOTICED else 6] is None
 
@@ -376,4 +399,5 @@ def _add(ledger: Ledger, message: Message, size: int, change: int) -> None:
         parent=message.parent,
         body_bytes=size,
         body=message.body.encode(),
+        owner=ledger.owner,
     )

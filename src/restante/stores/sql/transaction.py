@@ -22,6 +22,12 @@ class Transaction(Protocol):
     def do(self, statement: str, **values: object) -> int:
         """Run a statement and return how many rows it changed."""
 
+    def hold(self, counter: str) -> None:
+        """Keep other writers that use a counter out until the end, before any other row is locked.
+
+        Where writers are alone anyway there is nothing to do.
+        """
+
 
 class Database(Protocol):
     """A database. What leaves the blocks below is only ever an error of ``domain.errors``."""
@@ -42,5 +48,16 @@ class Database(Protocol):
 
         Raises:
             StorageFailed: It cannot be written; nothing was changed.
+            Busy: It was locked for longer than we wait; nothing was changed.
+        """
+
+    def together(self) -> AbstractContextManager[None]:
+        """Make everything that this thread writes in the block durable at once, when it ends.
+
+        Each block of ``writing`` within is a step: one that fails is undone alone. Reading within sees the steps
+        before it. An error on leaving undoes every step. Blocks within a block are part of it.
+
+        Raises:
+            StorageFailed: It could not be made durable; nothing was changed.
             Busy: It was locked for longer than we wait; nothing was changed.
         """

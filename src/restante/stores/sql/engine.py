@@ -1,0 +1,252 @@
+"""What a file and a database in memory have in common: one connection, one lock, transactions, groups of them."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from restante.domain.errors import Busy, StorageFailed
+from restante.stores.sql.connection import fingerprint, insist
+from restante.stores.sql.failures import failure, translated
+from restante.stores.sql.schema import SCHEMA_VERSION, version_of
+from restante.stores.sql.statements import STATEMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from restante.domain.errors import RestanteError
+    from restante.stores.sql.rows import Row
+
+BUSY_SECONDS = 10.0
+
+_Answer = TypeVar("_Answer")
+
+# Connections of the parent process: closing one of them in a child could end what the parent is at.
+_OF_PARENT: list[sqlite3.Connection] = []
+
+
+class Engine:
+    """A ``transaction.Database`` on one SQLite connection. May be shared between threads, which take turns.
+
+    Args:
+        path: What errors name.
+        busy_seconds: Most seconds to wait for a lock.
+    """
+
+    def __init__(self, path: str, busy_seconds: float = BUSY_SECONDS) -> None:
+        self._path = path
+        self._busy_seconds = busy_seconds
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
+        self._connection: sqlite3.Connection | None = None
+        # The thread whose steps are one transaction, whether that began, and what undid all of it.
+        self._leader = 0
+        self._has_begun = False
+        self._undone: RestanteError | None = None
+
+    @property
+    def path(self) -> str:
+        """The file, with symbolic links resolved; a name in brackets where there is none."""
+        return self._path
+
+    @contextmanager
+    def reading(self) -> Iterator[Run | None]:
+        """Read one consistent state; see ``transaction.Database.reading``."""
+        with self._held(), translated(self._path):
+            if self._has_begun or self._undone:
+                yield Run(self._of_group())
+                return
+            connection, frozen = self._for_reading()
+            if connection is None:
+                yield None
+                return
+            try:
+                connection.execute("BEGIN")
+                self._insist(lambda: self._check_version(connection))
+                yield Run(connection)
+                if frozen and fingerprint(self._path) != frozen:
+                    raise Busy(f"{self._path} was written while it was read", remedy="try again")
+            finally:
+                if frozen:
+                    connection.close()
+                else:
+                    self._roll_back()
+
+    @contextmanager
+    def writing(self, *, create: bool = False) -> Iterator[Run | None]:
+        """Write, alone and durably; see ``transaction.Database.writing``."""
+        with self._held(), translated(self._path):
+            if self._has_begun or self._undone:
+                with self._step(self._of_group()) as run:
+                    yield run
+                return
+            try:
+                connection = self._begin(create=create)
+                if connection is None:
+                    yield None
+                elif self._leader:
+                    self._has_begun = True
+                    with self._step(connection) as run:
+                        yield run
+                else:
+                    yield Run(connection)
+                    self._insist(lambda: connection.execute("COMMIT"))
+            finally:
+                if not self._has_begun:
+                    self._roll_back()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make what this thread writes in the block durable at once; see ``transaction.Database.together``."""
+        if self._is_leading():
+            yield
+            return
+        with self._held():
+            self._leader = threading.get_ident()
+            try:
+                yield
+                if self._undone:
+                    raise self._undone
+                if self._has_begun and (connection := self._connection):
+                    with translated(self._path):
+                        self._insist(lambda: connection.execute("COMMIT"))
+            finally:
+                self._leader, self._has_begun, self._undone = 0, False, None
+                self._roll_back()
+
+    def close(self) -> None:
+        """Let go of the database; closing twice changes nothing, and what is asked for next opens it again."""
+        with self._held():
+            self._drop()
+
+    def _for_reading(self) -> tuple[sqlite3.Connection | None, tuple[int, ...]]:
+        """Return a connection, ``None`` for no database, and for one opened as frozen the file's fingerprint."""
+        raise NotImplementedError
+
+    def _for_writing(self, *, create: bool) -> sqlite3.Connection | None:
+        """Return a connection to a database of our form; ``None`` for none."""
+        raise NotImplementedError
+
+    def _is_ours(self) -> bool:
+        """Tell, with the lock on the database held, whether it is still the one that is asked for."""
+        return True
+
+    def _drop(self) -> None:
+        """Let go of the connection."""
+        raise NotImplementedError
+
+    def _begin(self, *, create: bool) -> sqlite3.Connection | None:
+        """Begin to write and return the connection; ``None`` where there is no database."""
+        while True:
+            connection = self._for_writing(create=create)
+            if connection is None:
+                return None
+            self._insist(partial(connection.execute, "BEGIN IMMEDIATE"))
+            if self._is_ours():
+                self._check_version(connection)
+                return connection
+            # Deleted or replaced between looking and locking: what is written there would be lost with it.
+            self._drop()
+
+    def _of_group(self) -> sqlite3.Connection:
+        """Return the connection of a group that began."""
+        if self._undone:
+            raise self._undone
+        assert self._connection is not None
+        return self._connection
+
+    @contextmanager
+    def _step(self, connection: sqlite3.Connection) -> Iterator[Run]:
+        """Do one step of a group, which is undone alone when it fails."""
+        connection.execute("SAVEPOINT step")
+        try:
+            yield Run(connection)
+            connection.execute("RELEASE step")
+        except BaseException as error:
+            self._undo_step(connection, error)
+            raise
+
+    def _undo_step(self, connection: sqlite3.Connection, cause: BaseException) -> None:
+        """Undo a step; where SQLite undid the whole group, as on a full disk, the rest of the group must not go on."""
+        reason = cause
+        if connection.in_transaction:
+            try:
+                connection.execute("ROLLBACK TO step")
+                connection.execute("RELEASE step")
+            except sqlite3.Error as error:
+                reason = error
+            else:
+                return
+        self._undone = (
+            failure(self._path, reason)
+            if isinstance(reason, sqlite3.Error)
+            else StorageFailed(f"{self._path}: a step could not be undone ({reason})", remedy="try again")
+        )
+
+    def _check_version(self, connection: sqlite3.Connection) -> None:
+        if connection.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
+            version_of(connection, self._path)
+
+    def _insist(self, act: Callable[[], _Answer]) -> _Answer:
+        return insist(act, self._busy_seconds)
+
+    def _is_leading(self) -> bool:
+        """Whether the calling thread is within ``together``."""
+        return self._leader == threading.get_ident() and self._pid == os.getpid()
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        if self._is_leading():
+            yield
+            return
+        if os.getpid() != self._pid:
+            if self._connection:
+                _OF_PARENT.append(self._connection)
+            self._connection, self._lock, self._pid = None, threading.Lock(), os.getpid()
+            self._leader, self._has_begun, self._undone = 0, False, None
+        if not self._lock.acquire(timeout=self._busy_seconds):
+            raise Busy(f"{self._path} was in use by another thread for too long", remedy="try again")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _roll_back(self) -> None:
+        """End what was not committed; a connection that cannot even do that is let go."""
+        if self._connection and self._connection.in_transaction:
+            try:
+                self._connection.execute("ROLLBACK")
+            except sqlite3.Error:
+                self._drop()
+
+
+class Run:
+    """A transaction of SQLite; see ``transaction.Transaction``."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def all(self, statement: str, **values: object) -> list[Row]:
+        """Run a statement and return its rows."""
+        return self._execute(statement, values).fetchall()
+
+    def one(self, statement: str, **values: object) -> Row | None:
+        """Run a statement and return its first row."""
+        row: Row | None = self._execute(statement, values).fetchone()
+        return row
+
+    def do(self, statement: str, **values: object) -> int:
+        """Run a statement and return how many rows it changed."""
+        return self._execute(statement, values).rowcount
+
+    def hold(self, counter: str) -> None:
+        """Do nothing: who writes is alone."""
+
+    def _execute(self, statement: str, values: dict[str, Any]) -> sqlite3.Cursor:
+        return self._connection.execute(STATEMENTS[statement], values)
