@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Threads,
         Watcher,
     )
+    from restante.ports.sessions import OwnMail
     from restante.services.repeats import RunResult
 
 
@@ -346,8 +347,13 @@ class Office:
         to = self._resolve(message) if message else ""
         return self._parts.mailbox.reply(to, text, self._parts.caller.name if self._parts.caller.is_agent else "")
 
-    def checkpoint(self, checkpoint: Checkpoint) -> Delivery | None:
-        """Decide what an agent's checkpoint shows; ``None`` for nothing."""
+    def checkpoint(self, checkpoint: Checkpoint, own: OwnMail | None = None) -> Delivery | None:
+        """Decide what an agent's checkpoint shows; ``None`` for nothing.
+
+        Args:
+            checkpoint: The moment and the session.
+            own: The session's own mail, where there is any to look for.
+        """
         from datetime import timedelta
 
         from restante.domain.checkpoint import Manner
@@ -361,9 +367,11 @@ class Office:
             command=parts.command,
         )
         try:
-            return collect(parts.mailbox, parts.notebook, parts.bell, parts.clock, checkpoint=checkpoint, manner=manner)
+            return collect(
+                parts.mailbox, parts.notebook, parts.bell, parts.clock, checkpoint=checkpoint, manner=manner, own=own
+            )
         except (StorageFailed, Busy, Unsafe):
-            return collect_without_memory(parts.mailbox, parts.clock, checkpoint, manner)
+            return collect_without_memory(parts.mailbox, parts.clock, checkpoint, manner, own)
 
     # -- repeats ---------------------------------------------------------------------------------------------
 

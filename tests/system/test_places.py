@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
+from platformdirs import user_data_path
 
 from restante.domain.errors import UsageError
 from restante.system.places import data_directory
@@ -33,3 +34,15 @@ def test_else_it_is_below_the_home_directory(tmp_path: Path, monkeypatch: pytest
     place = data_directory({"HOME": str(tmp_path)})
     assert place.startswith(f"{tmp_path}/")
     assert os.path.basename(place) == "restante"
+
+
+@pytest.mark.parametrize("base", [None, "", "relative", "/var/xdg", "/var/xdg/"])
+def test_it_is_where_the_library_that_knows_every_platform_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, base: str | None
+) -> None:
+    environment = {"HOME": str(tmp_path)} | ({} if base is None else {"XDG_DATA_HOME": base})
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    if base is not None:
+        monkeypatch.setenv("XDG_DATA_HOME", base)
+    assert data_directory(environment) == str(user_data_path("restante", appauthor=False))

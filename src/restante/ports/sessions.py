@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import datetime
 
-    from restante.domain.mailbox import Counts
+    from restante.domain.checkpoint import Moment
+    from restante.domain.mailbox import Counts, Entry
     from restante.domain.message import Draft
     from restante.domain.overview import Cleared, Handed, Persistence, Reading, Row, Trace, Watched
     from restante.domain.receipt import Action, Decision
@@ -136,6 +137,9 @@ class Boxes(Protocol):
     def changed_since(self, event: int, owner: str) -> list[str]:
         """Return the ids of the sessions whose mailbox changed after an event."""
 
+    def sweep(self, owner: str) -> list[str]:
+        """Record what expired, so that it is an event, and return whose mail it was; writers do so in their mailbox."""
+
     def tip(self, owner: str) -> tuple[str, int]:
         """Return the tag of this place and the number of the owner's last event; a lost place has a new tag."""
 
@@ -203,6 +207,19 @@ class Keeping(Protocol):
 
     def mend(self) -> tuple[str, ...]:
         """Set aside what is there and cannot be read, and delete what must not be there; return the new paths."""
+
+
+class OwnMail(Protocol):
+    """A session's own mail at a checkpoint, beside that of its worktree. Never raises an error of ours."""
+
+    def entries(self, moment: Moment) -> list[Entry]:
+        """Return what is pending; nothing where no bell rings, or it cannot be looked into."""
+
+    def notice(self, message_ids: Sequence[str]) -> None:
+        """Record that messages were shown."""
+
+    def rest(self) -> None:
+        """Let the bell rest, after a look that found nothing, unless mail waits for a neighbour."""
 
 
 class Window(Protocol):

@@ -24,6 +24,11 @@ def session_secret(data_directory: str, session_id: str) -> str:
     return _kept(directory, os.path.join(directory, name_of(session_id)))
 
 
+def has_secret(data_directory: str, session_id: str) -> bool:
+    """Tell whether a session of this machine has a secret, which it has since it was first registered."""
+    return os.path.exists(os.path.join(data_directory, "sessions", name_of(session_id)))
+
+
 def person_token(data_directory: str) -> str:
     """Return the token of the person whose data directory it is; made when there is none. Raises the same."""
     return _kept(data_directory, os.path.join(data_directory, "person"))

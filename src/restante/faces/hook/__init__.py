@@ -86,14 +86,22 @@ def _deliver(
     from restante.domain.checkpoint import Checkpoint, Moment
     from restante.domain.session import Caller
     from restante.wiring import open_checkpoint, other_program_holds
+    from restante.wiring.checkpoints import open_desk
 
     caller = Caller(agent, session)
     office = open_checkpoint(root, caller, environment)
     if office is None:
         return None
-    asks_who_holds = moment == Moment.STOP and not already_held
+    when = Moment(moment)
+    desk = open_desk(root, caller, environment)
+    if desk:
+        desk.note(when)
+    asks_who_holds = when is Moment.STOP and not already_held
     other_holds = asks_who_holds and other_program_holds(root, agent, environment)
-    return office.checkpoint(Checkpoint(Moment(moment), caller, already_held, other_holds))
+    delivery = office.checkpoint(Checkpoint(when, caller, already_held, other_holds), desk)
+    if desk and delivery and delivery.holds:
+        desk.go_on()
+    return delivery
 
 
 def _shape(event: str, delivery: Delivery) -> dict[str, object]:
