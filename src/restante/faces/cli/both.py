@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from restante.domain.errors import MailboxDeleted, NoSuchMessage, RestanteError
+from restante.domain.errors import MailboxDeleted, NoSuchMessage, PersistenceOff, RestanteError
 from restante.domain.ids import is_well_formed, resolve
 from restante.domain.mailbox import Counts
 from restante.domain.text import visible
@@ -96,7 +96,7 @@ def show_inbox(desk: Desk, messages: Sequence[str], seconds: float | None, *, pe
     began = desk.tools.clock.now()
     mail = _collect(desk)
     if seconds is not None and not messages and not mail.trouble and not mail.has_unseen:
-        came = _wait(desk, seconds)
+        came = _wait(desk, seconds, own_too=mail.reading is not None)
         mail = _collect(desk)
         if not came and not mail.has_unseen:
             raise _nothing_came(desk, mail, seconds)
@@ -124,8 +124,8 @@ def show_inbox(desk: Desk, messages: Sequence[str], seconds: float | None, *, pe
         show(shown)
     else:
         desk.office.hand_over([one for one in shown if not _is_own(one)], show, only_noticed=late)
-    if not peeking and not late:
-        _confirm(desk, shown)
+    if not peeking:
+        _confirm(desk, shown, only_noticed=late)
     return _say_trouble(mail.trouble) if mail.trouble else 0
 
 
@@ -146,6 +146,10 @@ def _collect(desk: Desk) -> _Mail:
     if desk.window:
         try:
             reading = desk.window.read(desk.session, limit=_MOST)
+        except PersistenceOff:
+            # That is how it is until a person decides otherwise: no mailbox, and nothing wrong with it.
+            if desk.office is None:
+                raise
         except RestanteError as error:
             if desk.office is None:
                 raise
@@ -180,7 +184,7 @@ def _split(desk: Desk, mail: _Mail, messages: Sequence[str]) -> tuple[list[str],
         in_worktree = _in_worktree(desk, one)
         if is_well_formed(one, "msg"):
             # A whole id that is nowhere may have been one of the session's: what is gone is acknowledged.
-            (here if in_worktree else own).append(one)
+            (own if in_worktree is None and (mail.reading or mail.trouble) else here).append(one)
             continue
         try:
             in_session = resolve(one, known, remedy="restante inbox")
@@ -206,18 +210,18 @@ def _in_worktree(desk: Desk, message: str) -> str | None:
         return None
 
 
-def _confirm(desk: Desk, shown: Sequence[Entry]) -> None:
+def _confirm(desk: Desk, shown: Sequence[Entry], *, only_noticed: bool) -> None:
     """Record that what was shown of the session's mailbox was seen; where nothing can be written, say so."""
     unseen = [one.message.id for one in shown if _is_own(one) and one.standing.seen_at is None]
     if not desk.window or not unseen:
         return
     try:
-        desk.window.confirm(unseen, desk.session)
+        desk.window.confirm(unseen, desk.session, only_noticed=only_noticed)
     except RestanteError as error:
         tell(f"note: nothing of this session's mail was marked as seen: {visible(error.message)}")
 
 
-def _wait(desk: Desk, seconds: float) -> bool:
+def _wait(desk: Desk, seconds: float, *, own_too: bool) -> bool:
     """Wait until something unseen is in one of the two; return whether it is."""
     from queue import Empty, SimpleQueue
     from threading import Thread
@@ -231,8 +235,10 @@ def _wait(desk: Desk, seconds: float) -> bool:
         except RestanteError as error:
             answers.put(error)
 
-    # A window of its own: what a database gave to one thread is not for another.
-    questions = [lambda: not window_of(desk.directory).read(desk.session, limit=1, wait=seconds).timed_out]
+    questions: list[Callable[[], bool]] = []
+    if own_too:
+        # A window of its own: what a database gave to one thread is not for another.
+        questions.append(lambda: not window_of(desk.directory).read(desk.session, limit=1, wait=seconds).timed_out)
     if office:
         questions.append(lambda: bool(office.inbox(wait=seconds)))
     for question in questions:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from restante.domain import wire
 from restante.domain.ids import is_well_formed, resolve
 from restante.domain.message import Draft, Priority, choose
-from restante.domain.text import one_line
+from restante.domain.registry import Presence
+from restante.domain.text import iso, one_line
 from restante.faces.cli.inputs import office_of, text_from, when_from
 from restante.faces.cli.output import paint, say, tell
 from restante.faces.cli.session_render import named, sender_words, trace_lines
@@ -67,6 +68,9 @@ def answer_post(handed: Handed, identity: Identity, as_json: bool) -> None:
             + (f"{claimed}: it" if claimed else "nothing proved who sent this: it")
             + " was sent as user (unverified), and the receiver is told so"
         )
+    if handed.presence in (Presence.GONE, Presence.DETACHED):
+        until = f" until {iso(message.expires)}" if message.expires else ""
+        tell(f"note: the process of {named(handed.to)} ended; the message is kept{until}, for when it comes back")
     if not as_json:
         tell(
             f"{handed.counts.pending} pending there, {handed.counts.unseen} unseen; "

@@ -46,6 +46,11 @@ def watch_sessions(
             _tell(watched, office, as_json)
             if not follow or (seconds is not None and not news):
                 break
+            # One that is gone is told each time it is asked for.
+            still = [one for one in wanted if one not in watched.gone]
+            if wanted and not still:
+                break
+            wanted = still
     except KeyboardInterrupt:
         came = True
     _end(cursor, sessions, came, office, as_json)

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from restante.domain.overview import Row
     from restante.ports.sessions import Window
 
-# Shorter beginnings of ids are met by accident; a name may have any length.
-_LEAST_PREFIX = 8
-
 
 def window_of(directory: str) -> Window:
     """Open the window of whoever calls, onto the exchange of this machine or onto a server.
@@ -45,7 +42,10 @@ def checked(window: Window, reference: str) -> str:
     """
     if not reference:
         raise UsageError("no session was named", remedy="restante ls")
-    if len(reference) < _LEAST_PREFIX:
+    from restante.domain.naming import LEAST_PREFIX
+
+    if len(reference) < LEAST_PREFIX:
+        # Nobody means a session by so little of its id: a name is looked for before anything is sent.
         row_of(window.sessions(), reference)
     return reference
 
@@ -57,24 +57,16 @@ def row_of(rows: list[Row], reference: str) -> Row:
         Refused: It is too short for the beginning of an id, and no session has that name.
         NoSuchSession: No session is meant by it, or several are.
     """
-    for row in rows:
-        if row.session.id == reference:
-            return row
-    found = [row for row in rows if row.session.name == reference]
-    if not found and len(reference) < _LEAST_PREFIX:
+    from restante.domain.naming import LEAST_PREFIX, meant
+
+    sessions = [row.session for row in rows]
+    if len(reference) < LEAST_PREFIX and not any(reference in (one.id, one.name) for one in sessions):
         raise Refused(
             f"{reference!r} is no session's name, and too short for the beginning of an id",
-            remedy=f"give at least {_LEAST_PREFIX} characters of the id, or a name: restante ls",
+            remedy=f"give at least {LEAST_PREFIX} characters of the id, or a name: restante ls",
         )
-    found = found or [row for row in rows if row.session.id.startswith(reference)]
-    if len(found) == 1:
-        return found[0]
-    from restante.domain.errors import NoSuchSession
-
-    if found:
-        ids = ", ".join(row.session.id for row in found[:5])
-        raise NoSuchSession(f"{reference!r} means {len(found)} sessions: {ids}", remedy="give the whole id of one")
-    raise NoSuchSession(f"no session {reference!r}", remedy="restante ls")
+    found = meant(reference, sessions)
+    return next(row for row in rows if row.session.id == found.id)
 
 
 def number_from(text: str, *, what: str, least: int = 0) -> int:
