@@ -222,6 +222,22 @@ class OwnMail(Protocol):
         """Let the bell rest, after a look that found nothing, unless mail waits for a neighbour."""
 
 
+class Accounts(Protocol):
+    """The accounts of multi-user mode."""
+
+    def add(self, name: str, password_hash: str) -> None:
+        """Make an account, or give the one of that name another password."""
+
+    def password_hash(self, name: str) -> str | None:
+        """Return the hash of an account's password; ``None`` where there is no such account."""
+
+    def names(self) -> list[str]:
+        """Return the names of all accounts, sorted."""
+
+    def remove(self, name: str) -> bool:
+        """Remove an account and tell whether there was one."""
+
+
 class Window(Protocol):
     """What one caller can ask of the exchange, here or through a server. Sessions are named by id, name or prefix.
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from restante.domain.mailbox import Entry, Posted
-    from restante.domain.message import Draft, Message
+    from restante.domain.mailbox import Entry
+    from restante.domain.message import Draft
     from restante.domain.receipt import Action
     from restante.domain.registry import Identity, Session
     from restante.ports.sessions import Box, Boxes
@@ -70,14 +70,7 @@ def stamped(draft: Draft, identity: Identity, to: Session, now: datetime, time_t
         sender=sender,
         type="guidance" if sender.name == "human" else "note",
         expires=expires,
-        client_id=_own(sender.name, draft.client_id),
     )
-
-
-def post(box: Box, draft: Draft) -> Posted:
-    """Post a stamped draft; see ``Mailbox.post``."""
-    posted = box.post(draft)
-    return posted._replace(message=_as_told(posted.message))
 
 
 def read(box: Box, *, after: int = 0, limit: int | None = None, is_addressee: bool) -> Reading:
@@ -95,8 +88,7 @@ def read(box: Box, *, after: int = 0, limit: int | None = None, is_addressee: bo
         rest = counts.pending - len(entries)
         # Only where older ones were skipped, too, has the rest to be counted one by one.
         left_out = rest if after <= 0 else len(box.entries(pending_only=True, after=entries[-1].message.number))
-    told = tuple(entry._replace(message=_as_told(entry.message)) for entry in entries)
-    return Reading(told, counts, is_peek=not is_addressee, left_out=max(0, left_out))
+    return Reading(tuple(entries), counts, is_peek=not is_addressee, left_out=max(0, left_out))
 
 
 def has_unseen(box: Box, after: int = 0) -> bool:
@@ -175,12 +167,3 @@ def _entry(box: Box, message_id: str) -> Entry | None:
         return box.entry(message_id)
     except (NoSuchMessage, MailboxDeleted):
         return None
-
-
-def _own(sender: str, client_id: str) -> str:
-    """Return a sender's name for a message as it is stored: two senders may use the same one."""
-    return f"{sender} {client_id}" if client_id else ""
-
-
-def _as_told(message: Message) -> Message:
-    return message._replace(client_id=message.client_id.partition(" ")[2])

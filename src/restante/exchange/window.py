@@ -1,174 +1,31 @@
-"""Mail between sessions: the public Python API beside ``office``, which is about one worktree.
-
-    >>> exchange = open_exchange(os.environ)  # restante.wiring.sessions
-    >>> window = exchange.window(exchange.identify(Claim(session="0192e4a7")))
-    >>> window.post("planner", Draft("The parser is done.")).posted.message.id
-
-An exchange serves any number of callers; what one of them may ask is a ``ports.sessions.Window``. It holds no state
-of its own but what its parts keep.
-"""
+"""A window onto the exchange of this process: everything one caller can ask, each in one call."""
 
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from restante.domain.errors import Busy, Forbidden, NoSuchSession, StorageFailed, Unreadable, UsageError
+from restante.domain.errors import Busy, Forbidden, NoSuchSession, StorageFailed, UsageError
 from restante.domain.limits import Limits
 from restante.domain.naming import check_name, meant, unknown
-from restante.domain.overview import Handed, Upkeep
+from restante.domain.overview import Handed
 from restante.domain.registry import Presence
 from restante.services import corresponding, enrolling, identifying, overseeing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
-    from restante.config import Settings
     from restante.domain.finding import Finding
     from restante.domain.message import Draft
     from restante.domain.overview import Cleared, Persistence, Reading, Row, Trace, Watched
     from restante.domain.receipt import Action, Decision
-    from restante.domain.registry import Arrival, Claim, Identity, Session
-    from restante.ports import Clock, Scanner, Watcher
-    from restante.ports.sessions import Box, Boxes, Keeping, Processes, SessionBell, Sessions, Turns
-
-
-class ExchangeParts(Protocol):
-    """What an exchange is made of."""
-
-    @property
-    def settings(self) -> Settings:
-        """The values in force."""
-
-    @property
-    def clock(self) -> Clock:
-        """Where time comes from."""
-
-    @property
-    def sessions(self) -> Sessions:
-        """The register."""
-
-    @property
-    def keeping(self) -> Keeping:
-        """Where the mail is, as persistence is set now."""
-
-    @property
-    def turns(self) -> Turns:
-        """What hooks say of turns."""
-
-    @property
-    def processes(self) -> Processes:
-        """Which processes live here."""
-
-    @property
-    def bell(self) -> SessionBell:
-        """The sign for the hooks of worktrees."""
-
-    @property
-    def scanners(self) -> Sequence[Scanner]:
-        """What screens a text beside our own rules."""
-
-    @property
-    def watcher(self) -> Watcher:
-        """What hints at changes, for whoever waits without a server."""
-
-
-class Exchange:
-    """Keeps the sessions of one machine, or of several, and their mail."""
-
-    def __init__(self, parts: ExchangeParts) -> None:
-        self._parts = parts
-
-    @property
-    def settings(self) -> Settings:
-        """The values in force."""
-        return self._parts.settings
-
-    @property
-    def clock(self) -> Clock:
-        """Where time comes from."""
-        return self._parts.clock
-
-    def identify(self, claim: Claim) -> Identity:
-        """Return who asks. Never an error: what is not proven or claims no live session is "user, unverified".
-
-        ``Identity.claimed`` keeps a claim that names no session, so that a face can warn of it.
-        """
-        sessions = self._parts.sessions
-        identity = identifying.identify(claim, sessions, self.is_live)
-        if identity.session and (session := sessions.session(identity.session, identity.owner)):
-            identifying.hear_of(session, sessions, self._now())
-        return identity
-
-    def window(self, identity: Identity) -> LocalWindow:
-        """Return what a caller can ask."""
-        return LocalWindow(self._parts, identity, self)
-
-    @contextmanager
-    def together(self) -> Iterator[None]:
-        """Make everything that this thread does in the block durable at once, when it ends.
-
-        A call within that fails is undone alone. Nothing may be told as done before the block was left without an
-        error; an error on leaving undoes every call. ``set_persistence`` and ``upkeep`` do not go into such a block.
-        """
-        with self._parts.keeping.held() as boxes:
-            if boxes is None:
-                with self._parts.sessions.together():
-                    yield
-            else:
-                with self._parts.sessions.together(), boxes.together():
-                    yield
-
-    def park(self, session_id: str, owner: str, since: datetime | None, until: datetime | None) -> None:
-        """Record since and until when a session itself waits for its mail; ``None`` for no longer.
-
-        Only a receiver's own wait is recorded; the grace after it (``server.grace``) is added where it is told.
-        """
-        self._parts.sessions.park(session_id, owner, since, until)
-
-    def presence(self, session: Session) -> Presence:
-        """Tell what is proven of a session."""
-        return identifying.presence_of(session, self._parts.processes, self._now(), self.settings.session_ttl)
-
-    def is_live(self, session: Session) -> bool:
-        """Tell whether a session lives, as far as can be told."""
-        return self.presence(session) in (Presence.ALIVE, Presence.UNKNOWN)
-
-    def persistence(self) -> Persistence:
-        """Return whether the mail of sessions is kept on disk."""
-        return self._parts.keeping.persistence()
-
-    def upkeep(self, owners: Sequence[str] = ("",)) -> Upkeep:
-        """Clear away what nobody can need: at the start of a server, and now and then.
-
-        Never an error because of what is stored: a file of mail that cannot be read is set aside and told, and
-        without a register that was read whole nothing is pruned. ``problem`` says why.
-
-        Args:
-            owners: Whose sessions to look after.
-        """
-        from restante.services import upkeep
-
-        parts = self._parts
-        set_aside: tuple[str, ...] = ()
-        pruned: list[str] = []
-        forgotten: list[str] = []
-        try:
-            set_aside = parts.keeping.mend()
-            for owner in owners:
-                with parts.keeping.held() as boxes:
-                    pruned += upkeep.prune(parts.sessions, boxes, owner) if boxes else []
-                    forgotten += upkeep.forget(parts.sessions, parts.turns, boxes, owner, self._now(), self.presence)
-        except (StorageFailed, Busy, Unreadable) as error:
-            return Upkeep(tuple(pruned), tuple(forgotten), set_aside, error.message)
-        return Upkeep(tuple(pruned), tuple(forgotten), set_aside)
-
-    def _now(self) -> datetime:
-        return self._parts.clock.now()
+    from restante.domain.registry import Arrival, Identity, Session
+    from restante.exchange import Exchange, ExchangeParts
+    from restante.ports.sessions import Box, Boxes
 
 
 class LocalWindow:
@@ -189,6 +46,14 @@ class LocalWindow:
     def identity(self) -> Identity:
         """Who asks."""
         return self._identity
+
+    def find(self, session: str = "") -> Session:
+        """Return the session that a reference means.
+
+        Raises:
+            NoSuchSession: There is none.
+        """
+        return self._meant(session) if session else self._own()
 
     # -- sessions ------------------------------------------------------------------------------------------
 
@@ -259,7 +124,7 @@ class LocalWindow:
         from restante.services import posting
 
         parts, now = self._parts, self._parts.clock.now()
-        target = self._meant(to) if to else self._own()
+        target = self.find(to)
         posting.check_expiry(draft.expires, now)
         posting.check_draft(
             draft, Limits(message_bytes=parts.settings.message_bytes), self._screen, allow_warnings=allow_warnings
@@ -267,7 +132,7 @@ class LocalWindow:
         draft = corresponding.stamped(draft, self._identity, target, now, parts.settings.session_ttl)
         with parts.keeping.held() as boxes:
             box = corresponding.kept(boxes).box(target.id, target.owner)
-            posted = corresponding.post(box, draft)
+            posted = box.post(draft)
             if parts.sessions.session(target.id, target.owner) is None:
                 # Deleted between the look and the post: nobody would ever delete this mail with it.
                 box.delete()
@@ -280,7 +145,7 @@ class LocalWindow:
         self, session: str = "", *, after: int = 0, limit: int | None = None, wait: float | None = None
     ) -> Reading:
         """Return pending messages; see ``Window.read``."""
-        target = self._meant(session) if session else self._own()
+        target = self.find(session)
         is_addressee = self._identity.session == target.id
         if wait is None:
             return self._read(target, after, limit)
@@ -305,7 +170,7 @@ class LocalWindow:
 
     def confirm(self, message_ids: Sequence[str], session: str = "", *, only_noticed: bool = False) -> None:
         """Record that messages were handed over whole; see ``Window.confirm``."""
-        target = self._meant(session) if session else self._own()
+        target = self.find(session)
         if self._identity.session == target.id and message_ids:
             with self._parts.keeping.held() as boxes:
                 if boxes is not None:
@@ -324,7 +189,7 @@ class LocalWindow:
     ) -> Cleared:
         """Acknowledge messages; see ``Window.acknowledge``."""
         parts = self._parts
-        target = self._meant(session) if session else self._own()
+        target = self.find(session)
         corresponding.check_addressee(self._identity, target)
         with parts.keeping.held() as boxes:
             cleared = corresponding.acknowledge(
@@ -407,7 +272,7 @@ class LocalWindow:
         return meant(reference, self._parts.sessions.named(reference, owner))
 
     def _changeable(self, reference: str) -> Session:
-        found = self._meant(reference) if reference else self._own()
+        found = self.find(reference)
         identifying.check_may_change(self._identity, found)
         return found
 
@@ -439,6 +304,10 @@ class LocalWindow:
         parts = self._parts
         self._refreshed()
         with parts.keeping.held() as boxes:
+            if boxes is not None:
+                # What expired changed, too, although nobody wrote; where that cannot be recorded it is counted rightly.
+                with suppress(StorageFailed, Busy):
+                    boxes.sweep(self._identity.owner)
             tell = partial(self._rows, boxes)
             return overseeing.watch(cursor, only, parts.sessions, boxes, self._identity.owner, tell)
 

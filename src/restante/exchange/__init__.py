@@ -1,0 +1,200 @@
+"""Mail between sessions: the public Python API beside ``office``, which is about one worktree.
+
+    >>> exchange = open_exchange(os.environ)  # restante.wiring.sessions
+    >>> window = exchange.window(exchange.identify(Claim(session="0192e4a7")))
+    >>> window.post("planner", Draft("The parser is done.")).posted.message.id
+
+An exchange serves any number of callers; what one of them may ask is a ``ports.sessions.Window``. It holds no state
+of its own but what its parts keep.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from restante.domain.errors import Busy, StorageFailed, Unreadable
+from restante.domain.overview import Upkeep
+from restante.domain.registry import Presence
+from restante.exchange.window import LocalWindow
+from restante.services import identifying
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from restante.config import Settings
+    from restante.domain.mailbox import Counts
+    from restante.domain.overview import Persistence
+    from restante.domain.registry import Claim, Identity, Session
+    from restante.ports import Clock, Scanner, Watcher
+    from restante.ports.sessions import Accounts, Keeping, Processes, SessionBell, Sessions, Turns
+
+
+class ExchangeParts(Protocol):
+    """What an exchange is made of."""
+
+    @property
+    def settings(self) -> Settings:
+        """The values in force."""
+
+    @property
+    def clock(self) -> Clock:
+        """Where time comes from."""
+
+    @property
+    def sessions(self) -> Sessions:
+        """The register."""
+
+    @property
+    def keeping(self) -> Keeping:
+        """Where the mail is, as persistence is set now."""
+
+    @property
+    def turns(self) -> Turns:
+        """What hooks say of turns."""
+
+    @property
+    def processes(self) -> Processes:
+        """Which processes live here."""
+
+    @property
+    def bell(self) -> SessionBell:
+        """The sign for the hooks of worktrees."""
+
+    @property
+    def scanners(self) -> Sequence[Scanner]:
+        """What screens a text beside our own rules."""
+
+    @property
+    def watcher(self) -> Watcher:
+        """What hints at changes, for whoever waits without a server."""
+
+    @property
+    def accounts(self) -> Accounts:
+        """The accounts of multi-user mode."""
+
+    def close(self) -> None:
+        """Let go of the databases, and of mail that is in memory only."""
+
+
+class Exchange:
+    """Keeps the sessions of one machine, or of several, and their mail."""
+
+    def __init__(self, parts: ExchangeParts) -> None:
+        self._parts = parts
+
+    @property
+    def settings(self) -> Settings:
+        """The values in force."""
+        return self._parts.settings
+
+    @property
+    def clock(self) -> Clock:
+        """Where time comes from."""
+        return self._parts.clock
+
+    @property
+    def accounts(self) -> Accounts:
+        """The accounts of multi-user mode, which is on as soon as there is one."""
+        return self._parts.accounts
+
+    @property
+    def watcher(self) -> Watcher:
+        """What hints at changes by other processes."""
+        return self._parts.watcher
+
+    def identify(self, claim: Claim) -> Identity:
+        """Return who asks. Never an error: what is not proven or claims no live session is "user, unverified".
+
+        ``Identity.claimed`` keeps a claim that names no session, so that a face can warn of it.
+        """
+        sessions = self._parts.sessions
+        identity = identifying.identify(claim, sessions, self.is_live)
+        if identity.session and (session := sessions.session(identity.session, identity.owner)):
+            identifying.hear_of(session, sessions, self._now())
+        return identity
+
+    def trust_person(self, token: str, owner: str = "") -> None:
+        """Take a token for the proof of being the person; only its digest is kept."""
+        identifying.trust_person(token, self._parts.sessions, owner)
+
+    def window(self, identity: Identity) -> LocalWindow:
+        """Return what a caller can ask."""
+        return LocalWindow(self._parts, identity, self)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make everything that this thread does in the block durable at once, when it ends.
+
+        A call within that fails is undone alone. Nothing may be told as done before the block was left without an
+        error; an error on leaving undoes every call. ``set_persistence`` and ``upkeep`` do not go into such a block.
+        """
+        with self._parts.keeping.held() as boxes:
+            if boxes is None:
+                with self._parts.sessions.together():
+                    yield
+            else:
+                with self._parts.sessions.together(), boxes.together():
+                    yield
+
+    def park(self, session_id: str, owner: str, since: datetime | None, until: datetime | None) -> None:
+        """Record since and until when a session itself waits for its mail; ``None`` for no longer.
+
+        Only a receiver's own wait is recorded; the grace after it (``server.grace``) is added where it is told.
+        """
+        self._parts.sessions.park(session_id, owner, since, until)
+
+    def presence(self, session: Session) -> Presence:
+        """Tell what is proven of a session."""
+        return identifying.presence_of(session, self._parts.processes, self._now(), self.settings.session_ttl)
+
+    def is_live(self, session: Session) -> bool:
+        """Tell whether a session lives, as far as can be told."""
+        return self.presence(session) in (Presence.ALIVE, Presence.UNKNOWN)
+
+    def is_there(self, identity: Identity) -> bool:
+        """Tell whether a caller is a session that is registered and lives."""
+        found = self._parts.sessions.session(identity.session, identity.owner) if identity.session else None
+        return found is not None and self.is_live(found)
+
+    def persistence(self) -> Persistence:
+        """Return whether the mail of sessions is kept on disk."""
+        return self._parts.keeping.persistence()
+
+    def tally(self, owners: Sequence[str]) -> list[Counts]:
+        """Return the numbers of all mailboxes of these owners, without whose they are."""
+        with self._parts.keeping.held() as boxes:
+            return [one for owner in owners for one in boxes.counts(owner).values()] if boxes else []
+
+    def upkeep(self, owners: Sequence[str] = ("",)) -> Upkeep:
+        """Clear away what nobody can need: at the start of a server, and now and then.
+
+        Never an error because of what is stored: a file of mail that cannot be read is set aside and told, and
+        without a register that was read whole nothing is pruned. ``problem`` says why.
+
+        Args:
+            owners: Whose sessions to look after.
+        """
+        from restante.services import upkeep
+
+        parts = self._parts
+        set_aside: tuple[str, ...] = ()
+        pruned: list[str] = []
+        forgotten: list[str] = []
+        try:
+            set_aside = parts.keeping.mend()
+            for owner in owners:
+                with parts.keeping.held() as boxes:
+                    pruned += upkeep.prune(parts.sessions, boxes, owner) if boxes else []
+                    forgotten += upkeep.forget(parts.sessions, parts.turns, boxes, owner, self._now(), self.presence)
+        except (StorageFailed, Busy, Unreadable) as error:
+            return Upkeep(tuple(pruned), tuple(forgotten), set_aside, error.message)
+        return Upkeep(tuple(pruned), tuple(forgotten), set_aside)
+
+    def close(self) -> None:
+        """Let go of the databases, and of mail that is in memory only."""
+        self._parts.close()
+
+    def _now(self) -> datetime:
+        return self._parts.clock.now()
