@@ -139,3 +139,17 @@ def test_a_link_in_the_place_of_the_directory_is_refused(tmp_path: Path) -> None
     (tmp_path / "turns").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(Unsafe):
         TurnFiles(str(tmp_path)).expect("a")
+
+
+def test_what_a_person_switched_off_stays_off_whoever_registers(tmp_path: Path) -> None:
+    turns = TurnFiles(str(tmp_path))
+    turns.expect("a")
+    turns.disable()
+    turns.disable()
+    assert turns.is_refused
+    turns.expect("a")
+    assert os.listdir(tmp_path) == ["no-sessions"]
+    turns.enable()
+    turns.expect("a")
+    assert os.listdir(tmp_path / "turns") == ["a"]
+    assert os.listdir(tmp_path) == ["turns"]

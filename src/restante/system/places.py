@@ -26,11 +26,12 @@ def data_directory(environment: Mapping[str, str]) -> str:
             f"no home directory: HOME is {home!r}" if home else "no home directory: HOME is not set",
             remedy="set HOME, or RESTANTE_DATA to a directory of its own",
         )
-    if sys.platform in ("linux", "darwin"):
+    platform: str = sys.platform
+    if platform in ("linux", "darwin"):
         # What platformdirs says, without loading what it takes to know every platform: hooks ask this.
         base = environment.get("XDG_DATA_HOME", "")
         if not os.path.isabs(base):
-            below = ("Library", "Application Support") if sys.platform == "darwin" else (".local", "share")
+            below = ("Library", "Application Support") if platform == "darwin" else (".local", "share")
             base = os.path.join(home, *below)
         return os.path.join(base, "restante")
     from platformdirs import user_data_path

@@ -45,7 +45,10 @@ class RemoteWindow:
 
     def __init__(self, url: str, claim: Claim, *, slice_seconds: float = SLICE_SECONDS) -> None:
         place = place_of(url)
-        headers = {"Authorization": f"Bearer {claim.secret}"} if claim.secret else basic_header(place)
+        headers = basic_header(place)
+        # A person whose name and password are in the URL is who these say; a session is itself by its secret.
+        if claim.secret and (claim.session or not headers):
+            headers = {"Authorization": f"Bearer {claim.secret}"}
         if claim.session:
             headers["X-Restante-Session"] = claim.session
         # Whoever is not known to a server yet proves the owner by a password, and from then on itself by its secret.

@@ -32,12 +32,18 @@ class TurnFiles:
 
     def __init__(self, data_directory: str) -> None:
         self._directory = os.path.join(data_directory, "turns")
+        self._refusal = os.path.join(data_directory, "no-sessions")
         self._counted: dict[str, tuple[int, int, int, bool]] = {}
 
     @property
     def is_in_use(self) -> bool:
         """Whether sessions are used at all: where they are, the guard reports starts and ends of them."""
         return os.path.isdir(self._directory)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a person decided that sessions are not used."""
+        return os.path.exists(self._refusal)
 
     def enable(self) -> None:
         """Let the guard report starts and ends of sessions from now on.
@@ -46,6 +52,23 @@ class TurnFiles:
             StorageFailed: The directory cannot be made.
         """
         make_private(self._directory)
+        with translated(self._refusal), suppress(FileNotFoundError):
+            os.unlink(self._refusal)
+
+    def disable(self) -> None:
+        """Let the guard report nothing any more, whichever program registers a session.
+
+        Raises:
+            StorageFailed: That cannot be written down, or what is there cannot be removed.
+        """
+        make_private(os.path.dirname(self._directory))
+        with translated(self._refusal):
+            os.close(open_private(self._refusal, os.O_WRONLY | os.O_CREAT))
+        with translated(self._directory), suppress(FileNotFoundError, NotADirectoryError):
+            for name in os.listdir(self._directory):
+                os.unlink(os.path.join(self._directory, name))
+            os.rmdir(self._directory)
+        self._counted.clear()
 
     def expect(self, session_id: str) -> None:
         """Let the hooks of a session leave their signs; what they left is kept.
@@ -55,7 +78,7 @@ class TurnFiles:
         Raises:
             StorageFailed: The file cannot be made.
         """
-        if not is_plain(session_id):
+        if not is_plain(session_id) or self.is_refused:
             return
         make_private(self._directory)
         path = self._path(session_id)
