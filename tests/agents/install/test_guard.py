@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from tests.agents.install.conftest import git
 
 from restante.agents.hookline import TIMEOUTS, command_line
+from restante.system.turns import TurnFiles
 
 SHELLS = [
     [path, *rest]
@@ -32,15 +34,23 @@ class Runner:
         self.bin_dir, self.shell = bin_dir, shell
 
     def __call__(
-        self, cwd: Path, *, agent: str = "codex", event: str = "Stop", before: list[str] | None = None, **env: str
+        self,
+        cwd: Path,
+        *,
+        agent: str = "codex",
+        event: str = "Stop",
+        before: list[str] | None = None,
+        data: bytes = PAYLOAD,
+        more: dict[str, str] | None = None,
+        **env: str,
     ) -> subprocess.CompletedProcess[bytes]:
         line = command_line(str(self.bin_dir), agent, event)
         (self.bin_dir / "words").unlink(missing_ok=True)
         return subprocess.run(
             [*(before or []), *self.shell, "-c", line],
             cwd=cwd,
-            env={"PATH": "/usr/bin:/bin", **env},
-            input=PAYLOAD,
+            env={"PATH": "/usr/bin:/bin", **env, **(more or {})},
+            input=data,
             capture_output=True,
             timeout=60,
         )
@@ -298,6 +308,185 @@ def test_the_empty_case_starts_no_process_at_all(run: Runner, repo: Path, tmp_pa
     calls = [line for line in log.read_text().splitlines() if "(" in line]
     assert len(calls) == 1, calls
     assert "execve" in calls[0]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data directory in which sessions are used, with one session."""
+    directory = tmp_path / "data"
+    (directory / "turns").mkdir(parents=True)
+    (directory / "turns" / "S-1").touch()
+    return directory
+
+
+def payload(event: str, session: str = "S-1", **more: object) -> bytes:
+    words = {"session_id": session, "transcript_path": "/t/S", "cwd": "/w", "hook_event_name": event, **more}
+    return json.dumps(words, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def test_s59_a_turn_that_starts_or_ends_leaves_a_line_and_starts_no_interpreter(
+    run: Runner, repo: Path, data: Path
+) -> None:
+    for event in ("UserPromptSubmit", "PostToolUse", "Stop", "UserPromptSubmit", "Stop"):
+        assert is_silent(run(repo, event=event, data=payload(event), RESTANTE_DATA=str(data)))
+    assert (data / "turns" / "S-1").read_text() == "s\ne\ns\ne\n"
+    assert run.words is None
+    assert os.listdir(data / "turns") == ["S-1"]
+
+
+@pytest.mark.parametrize("text", ["short", "é" * 100_000, 'say "agent_id":"x" and \\ "session_id":"other"', "a\nb\tc"])
+def test_what_the_model_or_the_person_said_is_not_taken_for_a_key(
+    run: Runner, repo: Path, data: Path, text: str
+) -> None:
+    for event, key in (("UserPromptSubmit", "prompt"), ("Stop", "last_assistant_message")):
+        assert is_silent(run(repo, event=event, data=payload(event, **{key: text}), RESTANTE_DATA=str(data)))
+    assert (data / "turns" / "S-1").read_text() == "s\ne\n"
+
+
+def test_spaces_and_a_final_line_feed_in_the_json_do_not_matter(run: Runner, repo: Path, data: Path) -> None:
+    for words in (PAYLOAD.replace(b'"s"', b'"S-1"'), payload("Stop") + b"\n", payload("Stop", agent_id=None)):
+        run(repo, data=words, RESTANTE_DATA=str(data))
+    assert (data / "turns" / "S-1").read_text() == "e\n" * 3
+
+
+@pytest.mark.parametrize("session", ["other", "", "../turns/S-1", "S-1/", "S*", "S-?", "é", ".", "x" * 300])
+def test_only_the_file_of_a_session_that_is_expected_is_written(
+    run: Runner, repo: Path, data: Path, session: str
+) -> None:
+    assert is_silent(run(repo, data=payload("Stop", session), RESTANTE_DATA=str(data)))
+    assert os.listdir(data / "turns") == ["S-1"]
+    assert (data / "turns" / "S-1").read_text() == ""
+
+
+@pytest.mark.parametrize("words", [b"", b"{}", b"nonsense", b"{\n", b'{"session_id":7}', b"\0\0", b'{"session_id":"'])
+def test_input_without_a_session_leaves_nothing_and_fails_nothing(
+    run: Runner, repo: Path, data: Path, words: bytes
+) -> None:
+    for event in ("UserPromptSubmit", "Stop", "PostToolUse"):
+        assert is_silent(run(repo, event=event, data=words, RESTANTE_DATA=str(data)))
+    assert (data / "turns" / "S-1").read_text() == ""
+
+
+def test_bl03_a_subagents_turn_is_not_its_parents(run: Runner, repo: Path, data: Path) -> None:
+    for event in ("UserPromptSubmit", "Stop"):
+        assert is_silent(run(repo, event=event, data=payload(event, agent_id="a1"), RESTANTE_DATA=str(data)))
+    assert (data / "turns" / "S-1").read_text() == ""
+
+
+def test_claude_names_the_session_in_the_environment_and_nothing_is_read(run: Runner, repo: Path, data: Path) -> None:
+    more = {"RESTANTE_DATA": str(data), "CLAUDE_CODE_SESSION_ID": "S-1"}
+    assert is_silent(run(repo, agent="claude", data=b"", more=more))
+    assert is_silent(run(repo, agent="codex", data=payload("Stop", "other"), more=more))
+    assert (data / "turns" / "S-1").read_text() == "e\n"
+
+
+@pytest.mark.parametrize(("kind", "word"), [("permission_prompt", "permission"), ("elicitation_dialog", "question")])
+@pytest.mark.parametrize("answered_by", ["PostToolUse", "UserPromptSubmit", "Stop"])
+def test_s60_a_dialog_is_noted_until_the_next_thing_happens(
+    run: Runner, repo: Path, data: Path, kind: str, word: str, answered_by: str
+) -> None:
+    more = {"RESTANTE_DATA": str(data), "CLAUDE_CODE_SESSION_ID": "S-1"}
+    words = payload("Notification", message='may I "permission_prompt"?', notification_type=kind)
+    assert is_silent(run(repo, agent="claude", event="Notification", data=words, more=more))
+    assert TurnFiles(str(data)).blocked(["S-1"]) == {"S-1": word}
+    assert is_silent(run(repo, agent="claude", event=answered_by, data=payload(answered_by), more=more))
+    assert TurnFiles(str(data)).blocked(["S-1"]) == {"S-1": ""}
+    assert run.words is None
+
+
+def test_a_notification_of_something_else_is_no_dialog(run: Runner, repo: Path, data: Path) -> None:
+    put_mail(repo)
+    more = {"RESTANTE_DATA": str(data), "CLAUDE_CODE_SESSION_ID": "S-1"}
+    words = payload("Notification", message="still there?", notification_type="idle_prompt")
+    assert is_silent(run(repo, agent="claude", event="Notification", data=words, more=more))
+    assert TurnFiles(str(data)).blocked(["S-1"]) == {}
+    assert run.words is None
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "SessionEnd"])
+def test_the_register_hears_of_starts_and_ends_where_sessions_are_used(
+    run: Runner, repo: Path, data: Path, event: str
+) -> None:
+    run(repo, event=event, data=payload(event))
+    assert run.words is None
+    run(repo, event=event, data=payload(event), RESTANTE_DATA=str(data))
+    assert run.words is not None
+    assert run.words[-1] == event
+    assert (run.bin_dir / "stdin").read_bytes() == payload(event)
+
+
+@pytest.mark.parametrize("size", [10, 100_000])
+def test_bl13_the_first_prompt_of_an_unknown_session_goes_to_the_register_with_all_of_its_input(
+    run: Runner, repo: Path, data: Path, size: int
+) -> None:
+    words = payload("UserPromptSubmit", "new", prompt="é%s\\n" * size)
+    done = run(repo, event="UserPromptSubmit", data=words, RESTANTE_DATA=str(data))
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"answer", b"")
+    assert (run.bin_dir / "stdin").read_bytes() == words
+    assert not (data / "turns" / "new").exists()
+
+
+@pytest.mark.parametrize("event", TIMEOUTS)
+def test_the_bell_of_sessions_rings_where_nobody_ever_sent_guidance(run: Runner, repo: Path, event: str) -> None:
+    (repo / ".codex-mailbox" / ".restante").mkdir(parents=True)
+    (repo / ".codex-mailbox" / ".restante" / "session-mail").touch()
+    assert run(repo, event=event).stdout == b"answer"
+    assert (run.bin_dir / "stdin").read_bytes() == PAYLOAD
+
+
+@pytest.mark.parametrize(
+    ("environment", "place"),
+    [
+        ({"HOME": "{T}/home"}, "home/.local/share/restante"),
+        ({"HOME": "{T}/home", "XDG_DATA_HOME": "{T}/xdg"}, "xdg/restante"),
+        ({"HOME": "{T}/home", "XDG_DATA_HOME": "relative"}, "home/.local/share/restante"),
+        ({"HOME": "{T}/home"}, "home/Library/Application Support/restante"),
+        ({"HOME": "/nonexistent", "RESTANTE_DATA": "{T}/a b"}, "a b"),
+        ({"RESTANTE_DATA": "{T}/data"}, "data"),
+    ],
+)
+def test_the_data_directory_is_where_the_platform_keeps_a_programs_data(
+    run: Runner, repo: Path, tmp_path: Path, environment: dict[str, str], place: str
+) -> None:
+    turns = tmp_path / place / "turns"
+    turns.mkdir(parents=True)
+    (turns / "S-1").touch()
+    more = {name: value.replace("{T}", str(tmp_path)) for name, value in environment.items()}
+    assert is_silent(run(repo, data=payload("Stop"), more=more))
+    assert (turns / "S-1").read_text() == "e\n"
+
+
+@pytest.mark.parametrize("home", [None, "", "/", "relative"])
+def test_bl51_without_a_home_of_its_own_nothing_is_written_or_said(run: Runner, repo: Path, home: str | None) -> None:
+    assert is_silent(run(repo, data=payload("Stop"), more={} if home is None else {"HOME": home}))
+    assert run.words is None
+
+
+def test_a_link_in_the_place_of_a_sessions_file_is_not_followed(run: Runner, repo: Path, data: Path) -> None:
+    (data / "other").touch()
+    (data / "turns" / "linked").symlink_to(data / "other")
+    run(repo, data=payload("Stop", "linked"), RESTANTE_DATA=str(data))
+    assert (data / "other").read_text() == ""
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not there to count with")
+@pytest.mark.parametrize("agent", ["codex", "claude"])
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "PostToolUse", "Stop", "Notification"])
+def test_s61_no_process_is_started_where_sessions_are_used_and_no_mail_waits(
+    run: Runner, repo: Path, tmp_path: Path, data: Path, event: str, agent: str
+) -> None:
+    hush(put_mail(repo))
+    log = tmp_path / "calls"
+    strace = ["strace", "-f", "-qq", "-e", "trace=execve,fork,vfork,clone,clone3,read", "-o", str(log)]
+    words = payload(event, last_assistant_message="x" * 30_000, notification_type="permission_prompt")
+    more = {"CLAUDE_CODE_SESSION_ID": "S-1"} if agent == "claude" else {}
+    assert is_silent(run(repo, event=event, agent=agent, before=strace, data=words, RESTANTE_DATA=str(data), more=more))
+    calls = [line for line in log.read_text().splitlines() if "(" in line]
+    started = [line for line in calls if "read(" not in line]
+    assert len(started) == 1, started
+    if agent == "claude" and event != "Notification":
+        # Nothing of the input is read, however much the model said.
+        assert not any("read(0," in line for line in calls)
 
 
 HOSTILE = ("json", "queue", "types", "restante", "sitecustomize", "usercustomize", "os", "re", "dataclasses")
