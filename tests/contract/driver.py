@@ -53,12 +53,26 @@ def _worktree(location: str) -> Iterator[Mailbox]:
     yield WorktreeMailbox(find_worktree(location), SystemClock(), MonotonicIds(), LIMITS)
 
 
+@contextmanager
+def _postgres(location: str) -> Iterator[Mailbox]:
+    from restante.stores.sql.postgres import open_postgres
+
+    with open(os.path.join(location, "url"), encoding="utf-8") as file:
+        database = open_postgres(file.read(), clock=SystemClock(), ids=MonotonicIds())
+    try:
+        yield database.mailbox("team/reviewer", limits=LIMITS)
+    finally:
+        database.close()
+
+
 HOMES = {"sqlite": _sqlite, "worktree": _worktree}
+# Homes without files of their own: no disk of ours can be full or read-only there.
+SERVERS = {"postgres": _postgres}
 
 
 def open_home(home: str, location: str) -> AbstractContextManager[Mailbox]:
-    """Open a home by name, at a directory."""
-    return HOMES[home](location)
+    """Open a home by name, at a directory; that of a server holds its URL."""
+    return (HOMES | SERVERS)[home](location)
 
 
 def report(**facts: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.contract import test_processes as processes
 
 from restante.stores.sql.postgres import open_postgres
 from restante.stores.sql.store import SqlMailbox
@@ -42,3 +43,19 @@ class TestPostgres(MailboxContract):
                 rows = run.link.execute(f"SELECT * FROM {table} WHERE mailbox = %s", (row[0],)).fetchall()
                 found[table] = repr(sorted(map(repr, rows))).encode()
             return found
+
+
+@pytest.fixture
+def location(postgres_url: str, tmp_path: Path) -> Path:
+    (tmp_path / "url").write_text(postgres_url)
+    return tmp_path
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(20, marks=pytest.mark.slow)])
+def test_sixteen_processes_at_once_lose_double_and_fail_nothing(count: int, location: Path) -> None:
+    processes.test_sixteen_processes_at_once_lose_double_and_fail_nothing("postgres", count, location)
+
+
+@pytest.mark.parametrize("rounds", [10, pytest.param(150, marks=pytest.mark.slow)])
+def test_a_kill_at_any_instant_loses_nothing_and_blocks_nobody(rounds: int, location: Path) -> None:
+    processes.test_a_kill_at_any_instant_loses_nothing_and_blocks_nobody("postgres", rounds, location)

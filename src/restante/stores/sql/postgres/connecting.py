@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -48,6 +50,9 @@ _SETTINGS = (
     " ELSE current_setting('synchronous_commit') END, false)"
 )
 
+# Our errors tell what went wrong; without a handler of somebody's the pool would print it too.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
+
 # Connections of the parent process: closing one of them in a child would end what the parent is at.
 _OF_PARENT: list[object] = []
 
@@ -80,16 +85,23 @@ def name_of(conninfo: str) -> str:
 
 
 class Link(psycopg.Connection[Row]):
-    """A connection that gives up when the server says nothing for ``SILENCE_SECONDS``.
+    """A connection that gives up when the server says nothing for too long: it counts from the last byte.
 
     TCP alone does not notice a server, or something between, that takes bytes and never answers.
     """
 
     warning = ""
+    silence = SILENCE_SECONDS
+    pool: ConnectionPool[Link] | None = None
 
     @classmethod
     def connect(  # type: ignore[override]
-        cls, conninfo: str, *, schema: str, on_failure: Callable[[psycopg.Error], None]
+        cls,
+        conninfo: str,
+        *,
+        schema: str,
+        on_failure: Callable[[psycopg.Error], None],
+        silence: float,
     ) -> Self:
         """Connect, and set what every connection of ours has.
 
@@ -97,13 +109,19 @@ class Link(psycopg.Connection[Row]):
             conninfo: What libpq is told.
             schema: Where the tables are.
             on_failure: Is told why it failed, beside the error that is raised.
+            silence: After how many seconds without an answer it gives up.
         """
         try:
             link = super().connect(conninfo, autocommit=True)
-            adapt(link)
-            link.add_notice_handler(link._note)
-            limits = {"lock": f"{LOCK_SECONDS}s", "idle": f"{_IDLE_SECONDS}s"}
-            link.execute(_SETTINGS, {"schema": schema, **limits})
+            link.silence = silence
+            try:
+                adapt(link)
+                link.add_notice_handler(link._note)
+                limits = {"lock": f"{LOCK_SECONDS}s", "idle": f"{_IDLE_SECONDS}s"}
+                link.execute(_SETTINGS, {"schema": schema, **limits})
+            except BaseException:
+                link.close()
+                raise
         except psycopg.Error as error:
             on_failure(error)
             raise
@@ -118,6 +136,10 @@ class Link(psycopg.Connection[Row]):
             self.warning = notice.message_primary or "a warning"
 
 
+def _ignore(_error: psycopg.Error) -> None:
+    """Leave it to who gets the error raised."""
+
+
 def _unless_silent(gen: PQGen[_Value], link: Link) -> Generator[Any, Any, _Value]:
     """Pass on what psycopg waits for, until nothing came for too long."""
     heard = time.monotonic()
@@ -128,10 +150,10 @@ def _unless_silent(gen: PQGen[_Value], link: Link) -> Generator[Any, Any, _Value
             now = time.monotonic()
             if ready:
                 heard = now
-            elif now - heard > SILENCE_SECONDS:
+            elif now - heard > link.silence:
                 # Its answer could come later and be taken for another's: the connection is of no use any more.
                 link.pgconn.finish()
-                raise psycopg.OperationalError(f"no answer for {SILENCE_SECONDS:g} s")
+                raise psycopg.OperationalError(f"no answer for {link.silence:g} s")
             state = gen.send(ready)
     except StopIteration as end:
         value: _Value = end.value
@@ -146,17 +168,20 @@ class Connections:
         schema: Where in it the tables are.
         most: How many there may be.
         patience: Most seconds to wait for one that others use.
+        silence: After how many seconds without an answer one gives up.
     """
 
-    def __init__(self, url: str, schema: str, *, most: int, patience: float) -> None:
+    def __init__(self, url: str, schema: str, *, most: int, patience: float, silence: float) -> None:
         self.conninfo = conninfo_of(url)
         self.name = name_of(self.conninfo)
         self.most = most
         self._schema = schema
         self._patience = patience
+        self._silence = silence
         self._failure: psycopg.Error | None = None
         self._pool: ConnectionPool[Link] | None = None
-        self._pid = 0
+        self._lock = threading.Lock()
+        self._pid = os.getpid()
 
     def take(self) -> Link:
         """Return a connection for the caller alone, who gives it back; it may have died since it was last used.
@@ -170,53 +195,66 @@ class Connections:
             self._failure = None
             try:
                 # The pool tries in the background, and tells a waiter nothing: the error is looked for here.
-                return pool.getconn(timeout=_POOL_SLICE)
+                link = pool.getconn(timeout=_POOL_SLICE)
             except PoolTimeout:
                 if self._failure:
                     raise failure(self.name, self._failure) from None
                 if time.monotonic() > end:
                     raise Busy(f"{self.name}: all {self.most} connections are in use", remedy=AGAIN) from None
+            else:
+                link.pool = pool
+                return link
 
     def give(self, link: Link) -> None:
         """Take a connection back; one that is broken is thrown away."""
-        if self._pool and self._pid == os.getpid():
-            self._pool.putconn(link)
+        pool, link.pool = link.pool, None
+        if self._pid == os.getpid() and pool:
+            pool.putconn(link)
 
-    def connect(self, **more: str) -> Link:
+    def connect(self, *, silence: float, **more: str) -> Link:
         """Return a connection of its own, which the caller closes.
 
         Args:
+            silence: After how many seconds without an answer it gives up.
             **more: What libpq is told beside.
 
         Raises:
             psycopg.Error: It cannot be had.
         """
-        return Link.connect(make_conninfo(self.conninfo, **more), schema=self._schema, on_failure=self._note)
+        conninfo = make_conninfo(self.conninfo, **more)
+        return Link.connect(conninfo, schema=self._schema, on_failure=_ignore, silence=silence)
 
     def close(self) -> None:
         """Close all that are not in use; what is asked for next opens new ones."""
-        pool, self._pool = self._pool, None
-        if pool and self._pid == os.getpid():
+        self._leave_to_parent()
+        with self._lock:
+            pool, self._pool = self._pool, None
+        if pool:
             pool.close()
 
     def _open(self) -> ConnectionPool[Link]:
-        if self._pool and self._pid != os.getpid():
-            _OF_PARENT.append(self._pool)
-            self._pool = None
-        if not self._pool:
-            self._pid = os.getpid()
-            self._pool = ConnectionPool(
-                self.conninfo,
-                connection_class=Link,
-                kwargs={"schema": self._schema, "on_failure": self._note},
-                min_size=0,
-                max_size=self.most,
-                open=True,
-                num_workers=1,
-                # Whoever asks again makes it try again at once; the pool's own pauses would grow to minutes.
-                reconnect_timeout=0,
-            )
-        return self._pool
+        self._leave_to_parent()
+        with self._lock:
+            if not self._pool:
+                self._pool = ConnectionPool(
+                    self.conninfo,
+                    connection_class=Link,
+                    kwargs={"schema": self._schema, "on_failure": self._note, "silence": self._silence},
+                    min_size=0,
+                    max_size=self.most,
+                    open=True,
+                    num_workers=1,
+                    # Whoever asks again makes it try again at once; the pool's own pauses would grow to minutes.
+                    reconnect_timeout=0,
+                )
+            return self._pool
+
+    def _leave_to_parent(self) -> None:
+        """In a child process, begin anew: what is open belongs to the parent."""
+        if self._pid != os.getpid():
+            if self._pool:
+                _OF_PARENT.append(self._pool)
+            self._pool, self._lock, self._pid = None, threading.Lock(), os.getpid()
 
     def _note(self, error: psycopg.Error) -> None:
         self._failure = error

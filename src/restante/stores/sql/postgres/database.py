@@ -18,7 +18,7 @@ from psycopg.pq import TransactionStatus
 from restante.domain.errors import Busy
 from restante.stores.sql.notebook import SqlNotebook
 from restante.stores.sql.postgres import form
-from restante.stores.sql.postgres.connecting import LOCK_SECONDS, Connections
+from restante.stores.sql.postgres.connecting import LOCK_SECONDS, SILENCE_SECONDS, Connections
 from restante.stores.sql.postgres.dialect import READING, WRITING
 from restante.stores.sql.postgres.failures import AGAIN, AGAIN_SAME, committing, is_lost, translated
 from restante.stores.sql.schema import SCHEMA_VERSION
@@ -49,13 +49,23 @@ class PostgresDatabase:
         ids: Where ids come from.
         schema: Where in the database the tables are; it is made by the first write.
         connections: Most connections at once.
+        silence: After how many seconds without an answer the server is taken for gone.
 
     Raises:
         BadConfig: It is no such URL.
     """
 
-    def __init__(self, url: str, *, clock: Clock, ids: Ids, schema: str = SCHEMA, connections: int = 8) -> None:
-        self.connections = Connections(url, schema, most=connections, patience=2.0 * LOCK_SECONDS)
+    def __init__(
+        self,
+        url: str,
+        *,
+        clock: Clock,
+        ids: Ids,
+        schema: str = SCHEMA,
+        connections: int = 8,
+        silence: float = SILENCE_SECONDS,
+    ) -> None:
+        self.connections = Connections(url, schema, most=connections, patience=2.0 * LOCK_SECONDS, silence=silence)
         self.schema = schema
         self._clock = clock
         self._ids = ids
@@ -162,7 +172,7 @@ class PostgresDatabase:
         for _ in range(self.connections.most + 2):
             link = self.connections.take()
             try:
-                cursor = link.execute(how + form.VERSION)
+                cursor = link.execute(how + form.VERSION, prepare=False)
                 cursor.nextset()
                 row = cursor.fetchone()
                 version = int(row[0]) if row else 0
@@ -190,7 +200,7 @@ class PostgresDatabase:
         """Commit, and let nothing pass for a commit that is none."""
         link.warning = ""
         with committing(self.name):
-            done = link.execute("COMMIT").statusmessage
+            done = link.execute("COMMIT", prepare=False).statusmessage
         if done != "COMMIT":
             raise Busy(f"{self.name} undid this instead of storing it ({done}); nothing was changed", remedy=AGAIN)
         if link.warning:
@@ -272,12 +282,13 @@ class _Run:
         owners: The owners that it holds the lock on.
     """
 
-    __slots__ = ("_statements", "link", "owners")
+    __slots__ = ("_is_writing", "_statements", "link", "owners")
 
     def __init__(self, link: Link, statements: dict[str, LiteralString]) -> None:
         self.link = link
         self.owners: set[str] = set()
         self._statements = statements
+        self._is_writing = statements is WRITING
 
     def all(self, statement: str, **values: object) -> list[Row]:
         """Run a statement and return its rows."""
@@ -296,13 +307,18 @@ class _Run:
 
         All counters of an owner are one lock: who writes mail and sessions together takes them in any order.
         """
-        owner = counter.partition(":")[2]
+        self._hold_owner(counter.partition(":")[2])
+
+    def _hold_owner(self, owner: str) -> None:
         if owner not in self.owners:
             key = zlib.crc32(owner.encode()) - (1 << 31)
             self.link.execute(_LOCK_OWNER, {"kind": _OWNERS, "owner": key})
             self.owners.add(owner)
 
     def _execute(self, statement: str, values: dict[str, object]) -> psycopg.Cursor[Row]:
+        if self._is_writing and isinstance(owner := values.get("owner"), str):
+            # Also where no counter is used: no row of an owner may be locked before the owner is.
+            self._hold_owner(owner)
         return self.link.execute(self._statements[statement], values, binary=True)
 
 

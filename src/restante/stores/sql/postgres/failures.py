@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from restante.domain.errors import BadText, Busy, Damaged, RestanteError, StorageFailed, Unreadable
+from restante.domain.errors import BadText, Busy, Damaged, RestanteError, StorageFailed, TooLarge, Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,6 +81,8 @@ def failure(where: str, error: psycopg.Error) -> RestanteError:
         return Damaged(f"{where}: {line}", remedy="it was left as it is: ask whoever runs the server")
     if code in {"22021", "22P05"}:
         return BadText(f"{where}: {line}", remedy="send text that is valid UTF-8")
+    if code == "54000":
+        return TooLarge(f"{where}: an id or a name is longer than an index takes ({line})", remedy="use a shorter one")
     if code in {"42P07", "42P06", "42710", "42P01", "42703"}:
         return Unreadable(
             f"{where}: the schema holds tables of another program, or not all of ours ({line})",
