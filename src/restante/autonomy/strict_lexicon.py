@@ -1,0 +1,166 @@
+"""What our own hard stops look for beside the rules of screening: commands and instructions the published table misses.
+
+A command is a command wherever it stands and whatever is said around it; nothing here is taken back by a negation,
+except instructions that stand under a heading like "Out of scope:".
+"""
+
+from __future__ import annotations
+
+from restante.domain.screening.actions import ACTIONS
+from restante.domain.screening.rule import Rule
+
+DESTRUCTIVE = "strict_destructive_command"
+REMOTE = "strict_remote_code"
+EXTERNAL = "strict_external_side_effect"
+DEPENDENCY = "strict_dependency_install"
+SENSITIVE = "strict_sensitive_scope"
+HIDDEN = "strict_hidden_text"
+
+_FLAGS = r"(?:[ \t]+--?[\w-]+(?:=\S{1,80})?){0,6}"
+# A branch that everybody works from, at the end of what is said of it: "main", not "main thread".
+_SHARED = (
+    r"(?:main|master|trunk|(?:the[ \t]+)?default[ \t]+branch)\b(?![-/\w])"
+    r"(?=[ \t]*(?:[.,;:!?)\]\"'`&|\r\n]|$)|[ \t]+(?:branch|and|then|once|after|when|without|before|with|now|directly|"
+    r"if|as|so|on|at|for|today|instead|yourself|straight|--?\w)\b|[ \t]+-)"
+)
+_NAME = r"[\w./:@-]{1,100}"
+# Words that follow "pip install" where a sentence is about installing.
+_ABOUT = (
+    r"(?!(?:instructions?|docs?|documentation|guides?|steps?|commands?|paths?|pages?|sections?|notes?|examples?|errors?|"
+    r"output|logs?|is|was|are|were|fails?|failed|failing|works?|worked|takes|took|runs?|ran|and|or|but|for|in|on|of|to|"
+    r"when|if|as|with|from|into|by|that|which|does|did|do|should|must|can|will|would|has|had|have|instead|again)\b)"
+)
+_MANAGERS = (
+    r"(?:pip3?|pipx|conda|mamba|brew|gem|cargo|apt(?:-get)?|dnf|yum|zypper|apk|pacman|snap|npm|pnpm|yarn|bun|poetry|pdm|uv|"
+    r"uv[ \t]+pip|go|composer)"
+)
+
+_COMMANDS = (
+    Rule(
+        "destructive.dd", "copies raw blocks", ("dd ", "dd\t"), r"\bdd(?:[ \t]+[a-z]{2,8}=\S{1,200}){0,6}[ \t]+[io]f=\S"
+    ),
+    Rule(
+        "destructive.forced_lease",
+        "throws away commits of others",
+        ("--force-with-lease", "--force-if-includes"),
+        r"(?<![\w-])--force-(?:with-lease|if-includes)(?![\w-])",
+    ),
+    Rule("destructive.make_filesystem", "overwrites a disk", ("mkfs",), r"(?<![\w./-])mkfs(?:\.\w{1,12})?(?![\w./-])"),
+    Rule(
+        "branch.git_push",
+        "pushes to a branch that everybody works from",
+        ("git ", "git\t"),
+        r"(?<![\w.-])git(?:[ \t]+-{1,2}\S{1,80}){0,4}[ \t]+push"
+        + _FLAGS
+        + rf"(?:[ \t]+{_NAME})?[ \t]+\+?(?:{_NAME}:)?(?:refs/heads/)?(?:main|master|trunk)(?![\w./-])",
+        also=("push",),
+    ),
+    Rule(
+        "branch.push",
+        "pushes to a branch that everybody works from",
+        ("push", "merg", "land", "commit"),
+        r"\b(?:push(?:e[sd]|ing)?|merg(?:e[sd]?|ing)|land(?:s|ed|ing)?|commit(?:s|ted|ting)?)"
+        r"(?:[ \t\n]+[\w'’`#./-]{1,40}){0,6}?[ \t\n]+(?:in)?to[ \t\n]+(?:the[ \t]+)?(?:origin[/ \t]+)?[`'\"]?"
+        + _SHARED,
+        also=("main", "master", "trunk", "default branch"),
+    ),
+    Rule(
+        "release.command",
+        "puts something where others get it",
+        (
+            "publish",
+            "twine",
+            "docker",
+            "podman",
+            "gh ",
+            "kubectl",
+            "terraform",
+            "tofu",
+            "helm",
+            "pulumi",
+            "cdk",
+            "serverless",
+            "vercel",
+            "netlify",
+            "flyctl",
+            "fly ",
+            "firebase",
+            "gem ",
+            "gcloud",
+        ),
+        rf"\b(?:npm|pnpm|yarn|bun|cargo|poetry|flit|hatch|pdm|uv|vsce|lerna){_FLAGS}[ \t]+publish\b"
+        r"|\btwine[ \t]+upload\b|\bgem[ \t]+push\b|\b(?:docker|podman)[ \t]+(?:image[ \t]+)?push\b"
+        r"|\bgh[ \t]+(?:pr[ \t]+merge|release[ \t]+create|workflow[ \t]+run)\b"
+        rf"|\b(?:kubectl|terraform|tofu|terragrunt){_FLAGS}[ \t]+apply\b|\bhelm[ \t]+(?:install|upgrade)\b"
+        r"|\bpulumi[ \t]+up\b"
+        rf"|\b(?:cdk|serverless|vercel|netlify|flyctl|fly|firebase){_FLAGS}[ \t]+(?:deploy|--prod)\b"
+        r"|\bgcloud[ \t]+[\w -]{1,40}[ \t]deploy\b",
+    ),
+    Rule(
+        "release.now",
+        "asks for a release at once",
+        ("deploy", "publish", "release", "ship"),
+        r"\b(?:deploy|publish|release|ship)[ \t]+(?:(?:it|this|that|them|everything)[ \t]+)?(?:out[ \t]+)?"
+        r"(?:now|immediately|right[ \t]+away|right[ \t]+now|at[ \t]+once|asap|today|tonight)\b",
+    ),
+    Rule(
+        "dependency.install",
+        "installs a package",
+        (" install", " add", "\tinstall", " get ", " i ", " -s"),
+        rf"(?<![\w./-]){_MANAGERS}{_FLAGS}[ \t]+(?:install|add|i|get|require){_FLAGS}"
+        rf"[ \t]+{_ABOUT}[\w@.~/$\"'][\w@./:<>=~\[\]+-]{{0,100}}",
+    ),
+    Rule(
+        "secret.environment_file",
+        "names a file of secrets",
+        (".env",),
+        r"(?<![\w.])\.env(?:\.(?!(?:example|sample|template|dist|defaults?|schema|test|ci)\b)\w{1,20})?(?![\w-]|\.\w)",
+    ),
+    Rule(
+        "secret.home_file",
+        "names a file of keys",
+        (".ssh", ".gnupg", ".aws", ".kube", ".netrc", ".pypirc", ".git-credentials", ".docker/", "id_", "/etc/shadow"),
+        r"(?:~|\$home|\$\{home\}|%userprofile%|/home/[\w.-]{1,40}|/users/[\w.-]{1,40}|/root)[/\\]\."
+        r"(?:ssh|gnupg|aws|kube|netrc|pypirc|git-credentials|docker)\b"
+        r"|\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub\b)|(?<![\w.])\.(?:ssh/(?!known_hosts\b)\w|aws/credentials\b|kube/config\b"
+        r"|netrc\b|pypirc\b|git-credentials\b)|/etc/shadow\b",
+    ),
+)
+# Instructions: they count at the beginning of a sentence or an item, and not under a heading that forbids.
+INSTRUCTIONS = (
+    Rule(
+        "release.instruction",
+        "asks for a release",
+        ("deploy", "publish", "merge"),
+        r"(?:^|\n|[.!?;:][ \t]+)[ \t>*#-]{0,12}(?:\d{1,3}[.)][ \t]+)?(?:(?:please|then|now|also|finally)[ \t,]+)?"
+        r"((?:deploy|publish)[ \t]+(?:the|it|this|that|to|your|our|all|everything|a|an|v?\d)\b"
+        r"|merge[ \t]+(?:(?:the|this|that|my|your|our)[ \t]+)?(?:pr\b|pull[ \t]+request|mr\b|branch\b|#\d))",
+    ),
+)
+RULES: tuple[Rule, ...] = (*ACTIONS, *_COMMANDS)
+
+_BY_KIND = {
+    "destructive": DESTRUCTIVE,
+    "production": EXTERNAL,
+    "credential": EXTERNAL,
+    "branch": EXTERNAL,
+    "release": EXTERNAL,
+    "dependency": DEPENDENCY,
+    "secret": SENSITIVE,
+}
+_BY_NAME = {"destructive.piped_script": REMOTE, "credential.read": SENSITIVE}
+# The classes of the published table, and the code of ours for a hit outside the body or behind a disguise.
+BY_CATEGORY = {
+    "destructive_command": DESTRUCTIVE,
+    "side_effect": EXTERNAL,
+    "non_demotable_side_effect": EXTERNAL,
+    "sensitive_scope": SENSITIVE,
+    "non_demotable_sensitive_scope": SENSITIVE,
+    "content_sensitivity": "strict_content_sensitivity",
+    "ambiguous_scope": "strict_ambiguous_scope",
+}
+
+
+def code_of(rule: Rule) -> str:
+    """Return the reason code of what a rule finds."""
+    return _BY_NAME.get(rule.code) or _BY_KIND[rule.code.partition(".")[0]]
