@@ -24,6 +24,7 @@ _FORM = re.compile(r"(?:msg|reply|receipt|auto)_[0-9]{8}T[0-9]{6}_[0-9A-HJKMNP-T
 _LEAST_FRAGMENT = 6
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+_SHIFTS = tuple(range(125, -1, -5))
 
 
 def is_well_formed(text: str, kind: str | None = None) -> bool:
@@ -45,8 +46,9 @@ def compose(kind: str, at: datetime, randomness: int) -> str:
         randomness: 80 bits.
     """
     value = (milliseconds(at) << 80) | randomness
-    ulid = "".join(_CROCKFORD[(value >> shift) & 31] for shift in range(125, -1, -5))
-    return f"{kind}_{at:%Y%m%dT%H%M%S}_{ulid}"
+    ulid = "".join([_CROCKFORD[(value >> shift) & 31] for shift in _SHIFTS])
+    day, second = at.year * 10_000 + at.month * 100 + at.day, at.hour * 10_000 + at.minute * 100 + at.second
+    return f"{kind}_{day:08}T{second:06}_{ulid}"
 
 
 def resolve(

@@ -20,6 +20,8 @@ _Answer = TypeVar("_Answer")
 
 # Whoever opens next reads the log once, so it is kept short: 1 MB costs less than 1 ms.
 _CHECKPOINT_PAGES = 250
+# As many prepared statements are kept: more than there are.
+STATEMENTS_KEPT = 256
 # SQLite sleeps 1, 2, 5 and 10 ms within this time; insist() begins anew then.
 _PATIENCE = 0.018
 # How SQLite says that it cannot share memory beside the file, which WAL needs.
@@ -63,7 +65,12 @@ def open_file(path: str, how: str) -> sqlite3.Connection:
     quoted = "".join(chr(byte) if byte in _PLAIN else f"%{byte:02x}" for byte in os.fsencode(path))
     with _OPENING:
         return sqlite3.connect(
-            f"file:{quoted}?{how}", uri=True, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+            f"file:{quoted}?{how}",
+            uri=True,
+            timeout=_PATIENCE,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=STATEMENTS_KEPT,
         )
 
 

@@ -12,12 +12,17 @@ if TYPE_CHECKING:
 NOTHING_YET = ("0", 0)
 
 
-def next_event(run: Transaction, counter: str) -> int:
-    """Return the next number of a counter; the first is 1."""
+def bump(run: Transaction, counter: str) -> None:
+    """Count one on; the first number is 1."""
     if not run.do("bump_counter", name=counter):
         # The tag tells the cursors of a lost database from those of the one that was made anew.
         run.do("add_counter", name=counter, tag=os.urandom(4).hex(), last=0)
         run.do("bump_counter", name=counter)
+
+
+def next_event(run: Transaction, counter: str) -> int:
+    """Count one on and return the number."""
+    bump(run, counter)
     row = run.one("counter", name=counter)
     assert row is not None
     return int(row[1])

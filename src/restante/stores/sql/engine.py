@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from restante.domain.errors import Busy, StorageFailed
 from restante.stores.sql.connection import fingerprint, insist
-from restante.stores.sql.failures import failure, translated
+from restante.stores.sql.failures import FOREIGN, failure, translate, translated
 from restante.stores.sql.schema import SCHEMA_VERSION, version_of
 from restante.stores.sql.statements import STATEMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import TracebackType
 
     from restante.domain.errors import RestanteError
     from restante.stores.sql.rows import Row
@@ -76,28 +77,9 @@ class Engine:
                 else:
                     self._roll_back()
 
-    @contextmanager
-    def writing(self, *, create: bool = False) -> Iterator[Run | None]:
+    def writing(self, *, create: bool = False) -> _Writing:
         """Write, alone and durably; see ``transaction.Database.writing``."""
-        with self._held(), translated(self._path):
-            if self._has_begun or self._undone:
-                with self._step(self._of_group()) as run:
-                    yield run
-                return
-            try:
-                connection = self._begin(create=create)
-                if connection is None:
-                    yield None
-                elif self._leader:
-                    self._has_begun = True
-                    with self._step(connection) as run:
-                        yield run
-                else:
-                    yield Run(connection)
-                    self._insist(lambda: connection.execute("COMMIT"))
-            finally:
-                if not self._has_begun:
-                    self._roll_back()
+        return _Writing(self, create=create)
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -113,7 +95,7 @@ class Engine:
                     raise self._undone
                 if self._has_begun and (connection := self._connection):
                     with translated(self._path):
-                        self._insist(lambda: connection.execute("COMMIT"))
+                        self._insist(partial(connection.execute, "COMMIT"))
             finally:
                 self._leader, self._has_begun, self._undone = 0, False, None
                 self._roll_back()
@@ -159,16 +141,62 @@ class Engine:
         assert self._connection is not None
         return self._connection
 
-    @contextmanager
-    def _step(self, connection: sqlite3.Connection) -> Iterator[Run]:
-        """Do one step of a group, which is undone alone when it fails."""
-        connection.execute("SAVEPOINT step")
+    def begin_writing(self, *, create: bool) -> Run | None:
+        """Begin what ``_Writing`` ends: a transaction, or a step of the thread's group."""
+        if self._is_leading():
+            return self._begin_step(create=create)
+        self._take()
         try:
-            yield Run(connection)
-            connection.execute("RELEASE step")
-        except BaseException as error:
-            self._undo_step(connection, error)
+            connection = self._begin(create=create)
+        except BaseException:
+            self._roll_back()
+            self._lock.release()
             raise
+        return None if connection is None else Run(connection)
+
+    def end_writing(self, error: BaseException | None, *, has_begun: bool) -> None:
+        """End a transaction or a step.
+
+        Args:
+            error: Why it is to be undone; ``None`` for keeping it.
+            has_begun: Whether there is a database.
+        """
+        if self._is_leading():
+            if has_begun:
+                self._end_step(error)
+            return
+        try:
+            if error is None and has_begun and (connection := self._connection):
+                self._insist(partial(connection.execute, "COMMIT"))
+        finally:
+            self._roll_back()
+            self._lock.release()
+
+    def _begin_step(self, *, create: bool) -> Run | None:
+        if self._has_begun or self._undone:
+            connection = self._of_group()
+        else:
+            try:
+                begun = self._begin(create=create)
+            except BaseException:
+                self._roll_back()
+                raise
+            if begun is None:
+                return None
+            connection, self._has_begun = begun, True
+        connection.execute("SAVEPOINT step")
+        return Run(connection)
+
+    def _end_step(self, error: BaseException | None) -> None:
+        connection = self._of_group()
+        if error is None:
+            try:
+                connection.execute("RELEASE step")
+            except sqlite3.Error as failed:
+                self._undo_step(connection, failed)
+                raise
+        else:
+            self._undo_step(connection, error)
 
     def _undo_step(self, connection: sqlite3.Connection, cause: BaseException) -> None:
         """Undo a step; where SQLite undid the whole group, as on a full disk, the rest of the group must not go on."""
@@ -203,6 +231,14 @@ class Engine:
         if self._is_leading():
             yield
             return
+        self._take()
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _take(self) -> None:
+        """Take the connection for this thread."""
         if os.getpid() != self._pid:
             if self._connection:
                 _OF_PARENT.append(self._connection)
@@ -210,10 +246,6 @@ class Engine:
             self._leader, self._has_begun, self._undone = 0, False, None
         if not self._lock.acquire(timeout=self._busy_seconds):
             raise Busy(f"{self._path} was in use by another thread for too long", remedy="try again")
-        try:
-            yield
-        finally:
-            self._lock.release()
 
     def _roll_back(self) -> None:
         """End what was not committed; a connection that cannot even do that is let go."""
@@ -222,6 +254,34 @@ class Engine:
                 self._connection.execute("ROLLBACK")
             except sqlite3.Error:
                 self._drop()
+
+
+class _Writing:
+    """A block of ``writing``. Not a generator: a post among many costs little else than this."""
+
+    __slots__ = ("_create", "_engine", "_run")
+
+    def __init__(self, engine: Engine, *, create: bool) -> None:
+        self._engine = engine
+        self._create = create
+        self._run: Run | None = None
+
+    def __enter__(self) -> Run | None:
+        try:
+            self._run = self._engine.begin_writing(create=self._create)
+        except FOREIGN as error:
+            raise translate(self._engine.path, error) from error
+        return self._run
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._engine.end_writing(error, has_begun=self._run is not None)
+        except FOREIGN as failed:
+            raise translate(self._engine.path, failed) from failed
+        if isinstance(error, FOREIGN):
+            raise translate(self._engine.path, error) from error
 
 
 class Run:

@@ -25,17 +25,27 @@ _REMEDIES = {
 }
 
 
+# What is turned into our errors.
+FOREIGN = (sqlite3.Error, OSError, UnicodeEncodeError)
+
+
 @contextmanager
 def translated(path: str) -> Iterator[None]:
     """Turn any error of SQLite or of the system in the block into ours, about the database at a path."""
     try:
         yield
-    except sqlite3.Error as error:
-        raise failure(path, error) from error
-    except OSError as error:
-        raise files.failure(path, error) from error
-    except UnicodeEncodeError as error:
-        raise BadText(f"{error.object!r} is not text", remedy="send text that is valid UTF-8") from None
+    except FOREIGN as error:
+        raise translate(path, error) from error
+
+
+def translate(path: str, error: Exception) -> RestanteError:
+    """Return our error for one of ``FOREIGN``, about the database at a path."""
+    if isinstance(error, sqlite3.Error):
+        return failure(path, error)
+    if isinstance(error, OSError):
+        return files.failure(path, error)
+    text = error.object if isinstance(error, UnicodeEncodeError) else str(error)
+    return BadText(f"{text!r} is not text", remedy="send text that is valid UTF-8")
 
 
 def code_of(error: sqlite3.Error) -> int:

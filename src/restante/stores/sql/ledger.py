@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from restante.domain.errors import Damaged, NoSuchMessage, NoSuchSession
 from restante.domain.mailbox import ChangeKind, Counts
-from restante.stores.sql.counting import next_event
+from restante.stores.sql.counting import bump
 from restante.stores.sql.rows import EXPIRED, Letter, read_receipt, readable, to_ms, to_time
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Ledger:
         self,
         run: Transaction,
         address: str,
-        row: tuple[int, str, int, int, int],
+        row: Row,
         now: datetime,
         earlier: Sight | None = None,
         *,
@@ -80,7 +80,13 @@ class Ledger:
         self.address = address
         self.now = now
         self.owner = owner
-        self.box, self.tag, self.number, self.change, self.total = self._before = row
+        self.box: int = row[0]
+        self.tag: str = row[1]
+        self.number: int = row[2]
+        self.change: int = row[3]
+        self.total: int = row[4]
+        self._next_expiry: int | None = row[5]
+        self._before = row[2:5]
         self.sight = look(earlier, to_ms(now), self.number)
 
     def row(self, message_id: str) -> Row | None:
@@ -129,6 +135,8 @@ class Ledger:
 
     def sweep(self) -> None:
         """Close what has expired, so that nobody has to look at it again and no clock can revive it."""
+        if self._next_expiry is None or self._next_expiry > self.sight.latest:
+            return
         for number, message_id, expires, _ in self.run.all("expiring", box=self.box, latest=self.sight.latest):
             if expires <= self.sight.of(number):
                 self.close(number, EXPIRED)
@@ -140,14 +148,16 @@ class Ledger:
 
     def settle(self) -> None:
         """Keep the counters, and number what happened among the owner's mailboxes."""
-        if (self.box, self.tag, self.number, self.change, self.total) != self._before:
+        if (self.number, self.change, self.total) != self._before:
+            counter = mail_counter(self.owner)
+            bump(self.run, counter)
             self.run.do(
                 "settle_box",
                 box=self.box,
                 number=self.number,
                 change=self.change,
                 total=self.total,
-                event=next_event(self.run, mail_counter(self.owner)),
+                counter=counter,
             )
 
 
@@ -206,4 +216,4 @@ def open_ledger(
             raise NoSuchSession(f"no mailbox {address}")
     if row is None:
         return None
-    return Ledger(run, address, (row[0], row[1], row[2], row[3], row[4]), now, earlier, owner=owner)
+    return Ledger(run, address, row, now, earlier, owner=owner)

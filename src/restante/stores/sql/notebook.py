@@ -31,14 +31,18 @@ class SqlNotebook:
         clock: Where time comes from.
         locks: A directory for the locks; it is made when the first page is opened.
         wait: Most seconds to wait for a page that is open elsewhere.
+        owner: Whose mailbox it is.
     """
 
-    def __init__(self, database: Database, address: str, *, clock: Clock, locks: str, wait: float) -> None:
+    def __init__(
+        self, database: Database, address: str, *, clock: Clock, locks: str, wait: float, owner: str = ""
+    ) -> None:
         self._database = database
         self._address = address
         self._clock = clock
         self._locks = locks
         self._wait = wait
+        self._owner = owner
 
     @contextmanager
     def page(self, session: str) -> Iterator[Shown]:
@@ -61,7 +65,7 @@ class SqlNotebook:
         with files.flocked(lock, self._wait):
             if self._load(session) != Shown():
                 with self._database.writing() as run:
-                    ledger = open_ledger(run, self._address, self._clock.now(), None)
+                    ledger = open_ledger(run, self._address, self._clock.now(), None, owner=self._owner)
                     if ledger:
                         ledger.run.do("tear_out", box=ledger.box, session=session)
             files.remove(lock)
@@ -77,14 +81,14 @@ class SqlNotebook:
 
     def _load(self, session: str) -> Shown:
         with self._database.reading() as run:
-            ledger = open_ledger(run, self._address, self._clock.now(), None)
+            ledger = open_ledger(run, self._address, self._clock.now(), None, owner=self._owner)
             rows = ledger.run.all("shown", box=ledger.box, session=session) if ledger else []
         times = {message_id: to_time(at) for message_id, at, _ in rows if at is not None}
         return Shown(times, {message_id for message_id, _, held in rows if held})
 
     def _save(self, session: str, before: Shown, shown: Shown) -> None:
         with self._database.writing(create=True) as run:
-            ledger = open_ledger(run, self._address, self._clock.now(), None, create=True)
+            ledger = open_ledger(run, self._address, self._clock.now(), None, owner=self._owner, create=True)
             assert ledger is not None
             ids = set(before.times) | before.held | set(shown.times) | shown.held
             for message_id in sorted(ids):

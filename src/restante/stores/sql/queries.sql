@@ -34,8 +34,12 @@ id, owner, event, vendor, name, worktree, parent, host, pid, started, created_ms
 turn_ended_ms, turn_source, blocked, open_todos, total_todos, parked_since_ms, parked_until_ms;
 
 -- name: box
--- The counters of one mailbox; a foreign one is none. A writer holds the lock on them until it commits.
-SELECT id, tag, last_number, last_change, total FROM mailboxes WHERE address = :address AND owner = :owner;
+-- The counters of one mailbox, and when the first of what waits there expires; a foreign one is none. A writer holds
+-- the lock on them until it commits.
+SELECT id, tag, last_number, last_change, total, (
+    SELECT MIN(m.expires_ms) FROM messages AS m
+    WHERE m.mailbox = mailboxes.id AND m.closed = '' AND m.expires_ms IS NOT NULL
+) FROM mailboxes WHERE address = :address AND owner = :owner;
 
 -- name: add_box
 -- Begin a mailbox; one that is there already stays, unless it is a foreign one that was deleted.
@@ -45,8 +49,10 @@ ON CONFLICT (address) DO UPDATE SET owner = excluded.owner, tag = excluded.tag
 WHERE mailboxes.total = 0 AND mailboxes.owner <> excluded.owner;
 
 -- name: settle_box
--- Keep the counters.
-UPDATE mailboxes SET last_number = :number, last_change = :change, total = :total, event = :event WHERE id = :box;
+-- Keep the counters, and under which number of its owner's something happened here.
+UPDATE mailboxes SET last_number = :number, last_change = :change, total = :total,
+    event = (SELECT c.last FROM counters AS c WHERE c.name = :counter)
+WHERE id = :box;
 
 -- name: bump_counter
 -- Number something that happened.

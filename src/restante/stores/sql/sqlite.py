@@ -66,14 +66,14 @@ class SqliteDatabase(Engine):
         self._is_prepared = False
         self._shared: bool | None = None
 
-    def mailbox(self, address: str, *, limits: Limits = NO_LIMITS) -> SqliteMailbox:
+    def mailbox(self, address: str, *, limits: Limits = NO_LIMITS, owner: str = "") -> SqliteMailbox:
         """Return the mailbox of an address; nothing is created by it."""
-        return SqliteMailbox(self, address, clock=self._clock, ids=self._ids, limits=limits)
+        return SqliteMailbox(self, address, clock=self._clock, ids=self._ids, limits=limits, owner=owner)
 
-    def notebook(self, address: str) -> SqlNotebook:
+    def notebook(self, address: str, *, owner: str = "") -> SqlNotebook:
         """Return what checkpoints showed of the mailbox of an address."""
         locks = self._path + "-pages"
-        return SqlNotebook(self, address, clock=self._clock, locks=locks, wait=self._busy_seconds)
+        return SqlNotebook(self, address, clock=self._clock, locks=locks, wait=self._busy_seconds, owner=owner)
 
     @property
     def journal_mode(self) -> str:
@@ -172,18 +172,26 @@ class SqliteMailbox(SqlMailbox):
         clock: Where time comes from.
         ids: Where ids come from.
         limits: What it takes.
+        owner: Whose it is.
     """
 
     def __init__(
-        self, database: SqliteDatabase, address: str, *, clock: Clock, ids: Ids, limits: Limits = NO_LIMITS
+        self,
+        database: SqliteDatabase,
+        address: str,
+        *,
+        clock: Clock,
+        ids: Ids,
+        limits: Limits = NO_LIMITS,
+        owner: str = "",
     ) -> None:
-        super().__init__(database, address, clock=clock, ids=ids, limits=limits)
+        super().__init__(database, address, clock=clock, ids=ids, limits=limits, owner=owner)
         self.database = database
 
     @property
     def notebook(self) -> SqlNotebook:
         """What checkpoints showed of this mailbox, per session."""
-        return self.database.notebook(self.address)
+        return self.database.notebook(self.address, owner=self._owner)
 
     def close(self) -> None:
         """Let go of the file, for all mailboxes of the same database object."""
