@@ -1,0 +1,205 @@
+"""Accounts: with the first one, every request needs an owner. Passwords are kept as Argon2id hashes."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hmac
+import re
+import secrets
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from restante.domain.errors import NothingThere, Refused, Unauthorized, UsageError
+from restante.faces.http.guards import Buckets
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from restante.exchange import Exchange
+
+LEAST_PASSWORD = 12
+MOST_PASSWORD = 1024
+FAILURES = 10
+FAILURE_SECONDS = 900.0
+
+_Value = TypeVar("_Value")
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+# A right password is remembered so long, so that not every request pays for the hash.
+_REMEMBERED_SECONDS = 60.0
+# A change that another server of the same database made is noticed after so long.
+_FRESH_SECONDS = 5.0
+_MOST_REMEMBERED = 1024
+
+
+class Password(NamedTuple):
+    """Name and password as they came."""
+
+    name: str
+    password: str
+
+
+def basic_of(header: bytes) -> Password | None:
+    """Read an ``Authorization: Basic`` header; ``None`` when it is none.
+
+    Raises:
+        Unauthorized: It is one, and malformed.
+    """
+    scheme, _, rest = header.partition(b" ")
+    if scheme.lower() != b"basic":
+        return None
+    try:
+        name, separator, password = base64.b64decode(rest.strip(), validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError):
+        separator = ""
+    if not separator:
+        raise Unauthorized("the Authorization header is malformed", remedy="send Basic with name:password in base64")
+    return Password(name, password)
+
+
+class Accounts:
+    """The accounts of a server.
+
+    Args:
+        time: A clock that only grows.
+        submit: Asks the exchange; see ``Worker.submit``.
+    """
+
+    def __init__(self, time: Callable[[], float], submit: Callable[..., Awaitable[Any]]) -> None:
+        self._time = time
+        self._submit = submit
+        self._hashes: dict[str, str] = {}
+        self._read_at = float("-inf")
+        # One at a time: each check takes some 20 MB, and guessing must not take all of a machine.
+        self._thread = ThreadPoolExecutor(1, "restante-passwords")
+        self._key = secrets.token_bytes(32)
+        self._right: dict[bytes, float] = {}
+        rate = FAILURES / FAILURE_SECONDS
+        self._by_address = Buckets(rate, FAILURES, time, "wrong passwords from this address")
+        self._by_name = Buckets(rate, FAILURES, time, "wrong passwords for this account")
+
+    async def are_there(self) -> bool:
+        """Whether there is any account, so that every request needs an owner."""
+        if self._time() - self._read_at > _FRESH_SECONDS:
+            self._take(await self._asked(_read))
+        return bool(self._hashes)
+
+    @property
+    def needs_owner(self) -> bool:
+        """Whether there was any account when last looked."""
+        return bool(self._hashes)
+
+    async def listed(self) -> list[str]:
+        """Return the names of the accounts."""
+        self._take(await self._asked(_read))
+        return sorted(self._hashes)
+
+    async def add(self, name: str, password: str) -> None:
+        """Add an account.
+
+        Raises:
+            UsageError: The name or the password is none.
+            Refused: There is one of this name.
+        """
+        if not _NAME.fullmatch(name):
+            raise UsageError(
+                f"{name!r} is no name of an account", remedy="1 to 64 of: a-z 0-9 . _ -, not beginning with . _ -"
+            )
+        if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
+            raise UsageError(f"a password has {LEAST_PASSWORD} to {MOST_PASSWORD} characters", remedy="take another")
+        digest = await self._in_thread(_hash, password)
+
+        def change(exchange: Exchange) -> dict[str, str]:
+            if name in exchange.accounts.names():
+                raise Refused(f"there is an account {name!r}", remedy="delete it first, or take another name")
+            exchange.accounts.add(name, digest)
+            return _read(exchange)
+
+        self._take(await self._asked(change))
+
+    async def delete(self, name: str) -> None:
+        """Delete an account; its sessions and their mail stay.
+
+        Raises:
+            NothingThere: There is none of this name.
+        """
+
+        def change(exchange: Exchange) -> dict[str, str]:
+            if not exchange.accounts.remove(name):
+                raise NothingThere(f"there is no account {name!r}", remedy="GET /api/v1/accounts lists them")
+            return _read(exchange)
+
+        self._take(await self._asked(change))
+        self._right.clear()
+
+    async def owner(self, given: Password, address: str) -> str:
+        """Return the owner whose password this is.
+
+        Raises:
+            Unauthorized: It is wrong, or there is no such account.
+            RateLimited: Too many were wrong lately, from this address or for this account.
+        """
+        await self.are_there()
+        now = self._time()
+        digest = self._hashes.get(given.name, "")
+        seen = hmac.digest(self._key, f"{digest}\0{given.name}\0{given.password}".encode(errors="replace"), "sha256")
+        if digest and self._right.get(seen, float("-inf")) > now:
+            return given.name
+        self._by_address.check(address, take=False)
+        self._by_name.check(given.name, take=False)
+        if not await self._in_thread(_verify, digest, given.password):
+            self._by_address.check(address)
+            self._by_name.check(given.name)
+            raise Unauthorized("wrong name or password", remedy="check both")
+        if len(self._right) >= _MOST_REMEMBERED:
+            self._right.clear()
+        self._right[seen] = now + _REMEMBERED_SECONDS
+        return given.name
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _take(self, hashes: dict[str, str]) -> None:
+        self._hashes = hashes
+        self._read_at = self._time()
+
+    async def _asked(self, ask: Callable[[Exchange], dict[str, str]]) -> dict[str, str]:
+        hashes: dict[str, str] = await self._submit(ask)
+        return hashes
+
+    async def _in_thread(self, work: Callable[..., _Value], *given: str) -> _Value:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *given)
+
+
+def _read(exchange: Exchange) -> dict[str, str]:
+    accounts = exchange.accounts
+    return {name: accounts.password_hash(name) or "" for name in accounts.names()}
+
+
+def _hasher() -> Any:  # noqa: ANN401
+    from argon2 import PasswordHasher
+
+    # The least of what OWASP recommends for Argon2id: 19 MiB, two passes, one lane.
+    return PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
+
+
+def _hash(password: str) -> str:
+    digest: str = _hasher().hash(password)
+    return digest
+
+
+def _verify(digest: str, password: str) -> bool:
+    """Tell whether a password is right. Where there is no account it takes as long, so that nobody learns which are."""
+    from argon2.exceptions import Argon2Error, InvalidHashError
+
+    try:
+        return bool(_hasher().verify(digest or _NOBODY, password)) and bool(digest)
+    except (Argon2Error, InvalidHashError):
+        return False
+
+
+# The hash of a password that nobody knows.
+_NOBODY = "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$Zm9yIG5vYm9keSwgd2l0aCBubyBwYXNzd29yZCBhdCBhbGw"

@@ -1,0 +1,64 @@
+"""What a server says of itself on standard error: one JSON object a line, without a word of any message."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import traceback
+from collections import deque
+from datetime import UTC, datetime
+from typing import TextIO
+
+from restante.domain.text import iso
+from restante.faces.http.sending import encode
+
+_MOST_KEPT = 10_000
+
+
+class Log:
+    """Writes in a thread of its own: a terminal or pipe that takes nothing must not stop the server.
+
+    Args:
+        stream: Where to.
+    """
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        # The oldest lines are dropped where nobody takes them.
+        self._lines: deque[bytes] = deque(maxlen=_MOST_KEPT)
+        self._wake = threading.Event()
+        self._is_stopping = False
+        self._thread = threading.Thread(target=self._run, name="restante-log", daemon=True)
+        self._thread.start()
+
+    def say(self, event: str, **fields: str | float | bool | None) -> None:
+        """Say that something happened."""
+        self._lines.append(encode({"at": iso(datetime.now(UTC)), "event": event, **fields}))
+        self._wake.set()
+
+    def fault(self, event: str, error: BaseException, **fields: str | float | bool | None) -> None:
+        """Say that something failed: the kind of error and where, not its words, which may quote a message."""
+        places = [
+            f"{one.filename.rpartition('/')[2]}:{one.lineno}" for one in traceback.extract_tb(error.__traceback__)
+        ]
+        self.say(event, error=type(error).__name__, where=" ".join(places[-8:]), **fields)
+
+    def stop(self) -> None:
+        """Write what is left, for at most a second."""
+        self._is_stopping = True
+        self._wake.set()
+        self._thread.join(1.0)
+
+    def _run(self) -> None:
+        while True:
+            self._wake.wait()
+            self._wake.clear()
+            while self._lines:
+                line = self._lines.popleft()
+                try:
+                    self._stream.write(line.decode() + "\n")
+                    self._stream.flush()
+                except (OSError, ValueError):
+                    return
+            if self._is_stopping:
+                return
