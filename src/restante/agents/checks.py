@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from restante.agents import claude, codex
 from restante.agents.ground import AGENTS
-from restante.agents.guidance import guidance_files, is_current
+from restante.agents.guidance import guidance_files, is_current, is_current_skill, is_our_skill
 from restante.agents.holding import originals
-from restante.agents.hookline import TIMEOUTS
+from restante.agents.hookline import timeouts_of
 from restante.agents.managed_block import IGNORES, find_block
+from restante.agents.skill import PLACES
 from restante.domain.errors import RestanteError
 from restante.domain.setup import Check
 
@@ -38,6 +39,7 @@ def look(ground: Ground) -> list[Check]:
     lines = [
         *_guarded("guard", partial(_guard, ground, installed)),
         *_guarded("guidance", partial(_guidance, ground, installed)),
+        *_guarded("skill", partial(_skills, ground, installed)),
         *_guarded("ignore rules", partial(_ignore_rules, ground)),
     ]
     for name in AGENTS:
@@ -100,7 +102,7 @@ def _hooks(ground: Ground, agent: str, installed: list[str]) -> Iterator[Check]:
             yield Check(name, None if installed and agent not in installed else False, f"none in {path}", remedy)
             continue
         wanted = ground.wanted(agent, there)
-        wrong = [event for event in TIMEOUTS if there.get(event) != wanted[event]]
+        wrong = [event for event in timeouts_of(agent) if there.get(event) != wanted[event]]
         if wrong:
             yield Check(name, False, f"missing or out of date in {path}: {', '.join(wrong)}", remedy)
         else:
@@ -212,6 +214,20 @@ def _guidance(ground: Ground, installed: list[str]) -> Iterator[Check]:
         else:
             detail = "there is no block" if current is None else "the block is out of date"
             yield Check(name, False, detail, _INSTALL)
+
+
+def _skills(ground: Ground, installed: list[str]) -> Iterator[Check]:
+    for agent in installed:
+        path = os.path.join(ground.root, PLACES[agent])
+        data = ground.read(path)
+        if data is None:
+            yield Check(f"skill: {agent}", False, f"none in {path}", f"{_INSTALL} --agent {agent}")
+        elif not is_our_skill(data):
+            yield Check(f"skill: {agent}", None, f"{path} is somebody else's")
+        elif is_current_skill(data, ground.bin_dir):
+            yield Check(f"skill: {agent}", True, "current")
+        else:
+            yield Check(f"skill: {agent}", False, f"{path} is out of date", f"{_INSTALL} --agent {agent}")
 
 
 def _ignore_rules(ground: Ground) -> Iterator[Check]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from restante.agents import claude, codex
 from restante.agents.files import read_plain
 from restante.agents.gitplaces import GitPlaces, git_places
-from restante.agents.hookline import TIMEOUTS, handler, is_ours, needs_wrapping
+from restante.agents.hookline import handler, is_ours, needs_wrapping, timeouts_of
 from restante.agents.json_edit import hooks_in
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Ground:
         """
         must_wrap = needs_wrapping(self.env)
         wanted = {}
-        for event in TIMEOUTS:
+        for event in timeouts_of(agent):
             wrapped = handler(self.bin_dir, agent, event, wrapped=True)
             is_kept = must_wrap or there.get(event) == wrapped
             wanted[event] = wrapped if is_kept else handler(self.bin_dir, agent, event)

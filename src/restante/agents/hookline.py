@@ -14,8 +14,16 @@ from restante.domain.errors import BadText
 # Seconds. Codex cuts SessionEnd to 3 and warns about more.
 TIMEOUTS = {"SessionStart": 10, "UserPromptSubmit": 10, "PostToolUse": 10, "Stop": 10, "SessionEnd": 3}
 
+# Only Claude Code tells of a dialog that waits for the person; Codex has no such event.
+_DIALOGS = {"claude": {"Notification": 5}}
+
 _POSIX_SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh", "ksh93", "mksh", "pdksh", "yash", "busybox"})
 _GUARD = '[ -r "$RESTANTE_BIN/restante-hook" ] && . "$RESTANTE_BIN/restante-hook"; exit 0'
+
+
+def timeouts_of(agent: str) -> dict[str, int]:
+    """Return the events of an agent program that we have a hook for, with the seconds that each may take."""
+    return TIMEOUTS | _DIALOGS.get(agent, {})
 
 
 def quote(text: str) -> str:
@@ -42,7 +50,7 @@ def command_line(bin_dir: str, agent: str, event: str, *, wrapped: bool = False)
     Args:
         bin_dir: Directory of the guard script and the interpreter.
         agent: The agent program.
-        event: One of ``TIMEOUTS``.
+        event: One of the program's events; see ``timeouts_of``.
         wrapped: Hand the line to ``sh`` by itself, for shells that are not POSIX-like.
 
     Raises:
@@ -63,7 +71,7 @@ def command_line(bin_dir: str, agent: str, event: str, *, wrapped: bool = False)
 def handler(bin_dir: str, agent: str, event: str, *, wrapped: bool = False) -> dict[str, Any]:
     """Return the hook entry for one event, in the shape that Codex and Claude Code share."""
     command = command_line(bin_dir, agent, event, wrapped=wrapped)
-    return {"type": "command", "command": command, "timeout": TIMEOUTS[event]}
+    return {"type": "command", "command": command, "timeout": timeouts_of(agent)[event]}
 
 
 def is_ours(value: object) -> bool:

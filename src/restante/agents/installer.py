@@ -13,10 +13,11 @@ from restante.agents import claude, codex
 from restante.agents.calling import command_name
 from restante.agents.files import apply_changes
 from restante.agents.ground import AGENTS, MAILBOX, Ground
-from restante.agents.guidance import IGNORE_ALL, README, block_lines, guidance_files, is_our_readme
+from restante.agents.guidance import IGNORE_ALL, README, block_lines, guidance_files, is_our_readme, is_our_skill
 from restante.agents.holding import originals
 from restante.agents.json_edit import put_hooks, take_out_hooks
 from restante.agents.managed_block import GUIDANCE, IGNORES, find_block, put_block
+from restante.agents.skill import PLACES, skill_files
 from restante.domain.errors import RestanteError, Unreadable, UsageError
 from restante.domain.setup import FileChange, Plan
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from restante.domain.setup import Check
 
 _BOM = b"\xef\xbb\xbf"
-_RULES = (b"/.codex-mailbox/", b"/.codex/hooks.json", b"/.claude/settings.local.json")
+_SKILLS = {place: b"/" + os.path.dirname(place).encode() + b"/" for place in PLACES.values()}
+_RULES = (b"/.codex-mailbox/", b"/.codex/hooks.json", b"/.claude/settings.local.json", *_SKILLS.values())
 
 
 class FileInstaller:
@@ -61,7 +63,14 @@ class FileInstaller:
                 remedy=f"name some of: {', '.join(AGENTS)}",
             )
         hooks = [change for name in AGENTS if name in agents for change in self._hooks(name)]
-        changes = [*self._ignore_rules(hooks), *self._mailbox(), *self._guidance(agents), *hooks]
+        skills = self._skills(agents)
+        changes = [
+            *self._ignore_rules(hooks, skills),
+            *self._mailbox(),
+            *self._guidance(agents),
+            *hooks,
+            *skills,
+        ]
         changes = [change for change in changes if change.before != change.after]
         return Plan(tuple(changes), tuple(self._notes(agents)))
 
@@ -113,7 +122,18 @@ class FileInstaller:
             changes.append(FileChange(path, data, after, f"hooks for {agent}"))
         return changes
 
-    def _ignore_rules(self, hooks: Sequence[FileChange]) -> list[FileChange]:
+    def _skills(self, agents: Sequence[str]) -> list[FileChange]:
+        """Return the changes that teach the programs' skill; a file of that name that is not ours stays as it is."""
+        texts = skill_files(command_name(self._ground.bin_dir, self._ground.env))
+        changes = []
+        for place in (PLACES[name] for name in AGENTS if name in agents):
+            path = os.path.join(self._ground.root, place)
+            data = self._ground.read(path)
+            after = texts[place].encode("utf-8", "surrogateescape") if data is None or is_our_skill(data) else data
+            changes.append(FileChange(path, data, after, "the skill"))
+        return changes
+
+    def _ignore_rules(self, hooks: Sequence[FileChange], skills: Sequence[FileChange]) -> list[FileChange]:
         """Return the change to git's own list of ignored files.
 
         A hook file that holds more than our hooks is not listed: it is the person's, who may want to commit it.
@@ -127,6 +147,9 @@ class FileInstaller:
         for change in hooks:
             if change.after is not None and take_out_hooks(change.after, change.path) is None:
                 rules |= {rule for rule in _RULES if change.path.endswith(rule.decode())}
+        for change in skills:
+            if change.after is not None and is_our_skill(change.after):
+                rules |= {rule for place, rule in _SKILLS.items() if change.path.endswith(f"/{place}")}
         after = put_block(data, tuple(rule for rule in _RULES if rule in rules), IGNORES, ground.exclude)
         return [FileChange(ground.exclude, data, after, "ignore rules")]
 
@@ -157,6 +180,10 @@ class FileInstaller:
             for one in originals(ground.root, ground.env, agents)
             for path in one.files
         ]
+        for path in (os.path.join(ground.root, PLACES[name]) for name in AGENTS if name in agents):
+            data = ground.read(path)
+            if data is not None and not is_our_skill(data):
+                notes.append(f"{path} is a skill of the same name that is not ours; it stays")
         if codex.NAME in agents:
             if ground.places.borrows_hooks:
                 notes.append(f"Codex reads the hooks of this linked worktree from {ground.hook_files(codex.NAME)[0]}")

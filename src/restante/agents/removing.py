@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from restante.agents import claude, codex
 from restante.agents.gitplaces import other_worktrees
 from restante.agents.ground import MAILBOX
-from restante.agents.guidance import IGNORE_ALL, is_our_readme
+from restante.agents.guidance import IGNORE_ALL, is_our_readme, is_our_skill
 from restante.agents.json_edit import take_out_hooks
 from restante.agents.managed_block import GUIDANCE, IGNORES, take_out_block
 from restante.agents.regular import read_regular
+from restante.agents.skill import PLACES
 from restante.domain.errors import RestanteError
 from restante.domain.setup import FileChange, Plan
 
@@ -40,6 +41,7 @@ def plan_removal(ground: Ground) -> Plan:
         changes.append(codex_change)
         notes += _trust_left(ground)
     changes += [_guidance(ground, name) for name in ("AGENTS.md", "CLAUDE.md")]
+    changes += [_skill(ground, place) for place in PLACES.values()]
     changes += _mailbox(ground, notes)
     if ground.places.common is not None and not users:
         data = ground.read_exclude()
@@ -77,6 +79,12 @@ def _guidance(ground: Ground, name: str) -> FileChange:
     data = None if os.path.islink(path) else ground.read(path)
     after = None if data is None else take_out_block(data, GUIDANCE, path)
     return FileChange(path, data, after, "guidance taken out")
+
+
+def _skill(ground: Ground, place: str) -> FileChange:
+    path = os.path.join(ground.root, place)
+    data = ground.read(path)
+    return FileChange(path, data, data if data is None or not is_our_skill(data) else None, "the skill")
 
 
 def _mailbox(ground: Ground, notes: list[str]) -> list[FileChange]:

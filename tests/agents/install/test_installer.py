@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.agents.install.conftest import git
 
-from restante.agents.hookline import TIMEOUTS, command_line
+from restante.agents.hookline import command_line, quote, timeouts_of
 from restante.agents.installer import FileInstaller
 from restante.agents.managed_block import GUIDANCE
+from restante.agents.skill import PLACES as SKILLS
+from restante.agents.skill import skill_text
 from restante.domain.errors import RestanteError, Unreadable, Unsafe, UsageError
 
 if TYPE_CHECKING:
@@ -57,10 +59,12 @@ def test_everything_an_agent_needs_is_there_afterwards(installer: FileInstaller,
     assert not (repo / "CLAUDE.md").exists()
     for agent, name in (("codex", ".codex/hooks.json"), ("claude", ".claude/settings.local.json")):
         hooks = json.loads((repo / name).read_bytes())["hooks"]
-        assert list(hooks) == list(TIMEOUTS)
+        timeouts = timeouts_of(agent)
+        assert list(hooks) == list(timeouts)
+        assert ("Notification" in hooks) is (agent == "claude")
         for event, groups in hooks.items():
             line = command_line(str(bin_dir), agent, event)
-            assert groups == [{"hooks": [{"type": "command", "command": line, "timeout": TIMEOUTS[event]}]}]
+            assert groups == [{"hooks": [{"type": "command", "command": line, "timeout": timeouts[event]}]}]
         assert "matcher" not in json.dumps(hooks)
         assert b"CodexPigeon" not in (repo / name).read_bytes()
         assert b"codexpigeon" not in (repo / name).read_bytes()
@@ -68,6 +72,41 @@ def test_everything_an_agent_needs_is_there_afterwards(installer: FileInstaller,
     assert (repo / ".codex-mailbox" / ".gitignore").read_bytes() == b"*\n"
     assert (repo / ".codex-mailbox" / ".restante" / ".gitignore").read_bytes() == b"*\n"
     assert git(repo, "status", "--porcelain").split() == ["??", "AGENTS.md"]
+
+
+def test_each_program_gets_the_skill_where_it_looks_for_one(
+    installer: FileInstaller, repo: Path, bin_dir: Path
+) -> None:
+    install(installer, "codex")
+    assert [str(path.relative_to(repo)) for path in repo.rglob("SKILL.md")] == [".agents/skills/restante/SKILL.md"]
+    install(installer)
+    texts = {(repo / place).read_text() for place in SKILLS.values()}
+    assert texts == {skill_text(quote(f"{bin_dir}/restante"))}
+    assert git(repo, "status", "--porcelain").split() == ["??", "AGENTS.md"]
+    assert {one.ok for one in installer.checks() if one.name.startswith("skill")} == {True}
+    (repo / SKILLS["codex"]).write_text(skill_text("restante").replace("## Trust", "## Belief"))
+    assert {one.name: one.ok for one in installer.checks() if one.name.startswith("skill")} == {
+        "skill: codex": False,
+        "skill: claude": True,
+    }
+    install(installer)
+    assert (repo / SKILLS["codex"]).read_text() in texts
+    uninstall(installer)
+    assert not (repo / ".agents").exists()
+    assert not (repo / ".claude").exists()
+
+
+def test_a_skill_of_the_same_name_that_is_not_ours_stays_and_is_told(installer: FileInstaller, repo: Path) -> None:
+    path = repo / SKILLS["claude"]
+    path.parent.mkdir(parents=True)
+    path.write_text("---\nname: restante\n---\nOurs.\n")
+    plan = installer.plan_install(BOTH)
+    assert str(path) not in [change.path for change in plan.changes]
+    assert any(str(path) in note for note in plan.notes)
+    installer.apply(plan)
+    uninstall(installer)
+    assert path.read_text() == "---\nname: restante\n---\nOurs.\n"
+    assert " M" not in git(repo, "status", "--porcelain")
 
 
 def test_what_is_ours_is_private_and_what_others_read_is_not(installer: FileInstaller, repo: Path) -> None:
@@ -381,6 +420,8 @@ PLACES = [
     ".codex-mailbox/README.md",
     ".codex-mailbox/.restante",
     ".git/info/exclude",
+    ".agents",
+    ".agents/skills",
 ]
 
 
