@@ -35,6 +35,13 @@ def codex_config(worktree: Path, tmp_path: Path) -> Path:
     return tmp_path / "home" / ".codex" / "config.toml"
 
 
+@pytest.fixture
+def data(worktree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The data directory, which is not there yet."""
+    monkeypatch.setenv("RESTANTE_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
 def _files(worktree: Path) -> dict[str, bytes]:
     return {str(path.relative_to(worktree)): path.read_bytes() for path in worktree.rglob("*") if path.is_file()}
 
@@ -257,3 +264,74 @@ def test_threads_without_the_program_say_how_to_name_it(
     answer = restante("threads")
     assert answer.code == 3
     assert "RESTANTE_CODEX" in answer.err
+
+
+def test_s42_installing_offers_session_inboxes_without_persistence_and_says_what_it_chose(
+    restante: Callable[..., Answer], worktree: Path, data: Path
+) -> None:
+    answer = restante("install")
+    assert f"session inboxes: on (for all worktrees; {data}); change: restante install --sessions off\n" in answer.err
+    assert "persistence: off (no word of their mail is written to disk); change: restante persist on\n" in answer.err
+    assert (data / "turns").stat().st_mode & 0o777 == 0o700
+    assert not (data / "mail.db").exists()
+
+
+def test_what_was_decided_stays_decided_in_the_next_worktree(restante: Callable[..., Answer], data: Path) -> None:
+    assert "session inboxes: off" in restante("install", "--sessions", "off").err
+    assert not (data / "turns").exists()
+    answer = restante("install", "--json")
+    assert answer.json["switches"] == {"sessions": "off", "persistence": "off"}
+    answer = restante("install", "--sessions", "on", "--persist", "on", "--json")
+    assert answer.json["switches"] == {"sessions": "on", "persistence": "on"}
+    assert restante("install", "--json").json["switches"] == {"sessions": "on", "persistence": "on"}
+    assert "change: restante persist off" in restante("install").err
+    assert restante("install", "--persist", "off", "--json").json["switches"]["persistence"] == "off"
+
+
+@pytest.mark.parametrize("flag", ["--sessions", "--persist"])
+def test_a_switch_is_on_or_off_and_a_check_or_dry_run_moves_none(
+    restante: Callable[..., Answer], data: Path, flag: str
+) -> None:
+    assert restante("install", flag, "maybe").code == 2
+    assert restante("install", "--check", flag, "on").code == 2
+    assert "would be on" in restante("install", "--dry-run", flag, "on").err
+    assert restante("install", "--check").code == 1
+    assert not (data / "turns").exists()
+    assert not (data / "mail.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("said", "sessions", "kept"), [("\n\n", True, False), ("y\ny\n", True, True), ("n\n", False, False)]
+)
+def test_a_person_at_a_terminal_is_asked_once(
+    restante: Callable[..., Answer], data: Path, types: Callable[[str], None], said: str, sessions: bool, kept: bool
+) -> None:
+    types(said)
+    answer = restante("install")
+    assert "[Y/n]" in answer.err
+    assert ("[y/N]" in answer.err) is sessions
+    assert (data / "turns").exists() is sessions
+    assert f"persistence: {'on' if kept else 'off'}" in answer.err
+    types("n\nn\n")
+    assert "[Y/n]" not in restante("install").err
+    assert (data / "turns").exists() is sessions
+
+
+def test_bl51_without_a_place_for_data_the_worktree_is_installed_all_the_same(
+    restante: Callable[..., Answer], worktree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RESTANTE_DATA", raising=False)
+    monkeypatch.setenv("HOME", "/")
+    answer = restante("install")
+    assert answer.code == 0
+    assert "session inboxes are not available: no home directory" in answer.err
+    assert (worktree / ".codex" / "hooks.json").exists()
+    assert restante("install", "--sessions", "on").code == 2
+
+
+def test_an_agent_does_not_decide_whether_mail_is_kept(
+    restante: Callable[..., Answer], as_agent: Callable[[], None], data: Path
+) -> None:
+    as_agent()
+    assert restante("install", "--persist", "on").code == 4
+    assert not (data / "mail.db").exists()

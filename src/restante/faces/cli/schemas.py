@@ -15,6 +15,8 @@ from restante.faces.cli.command import SHELLS
 from restante.faces.cli.session_schemas import SESSION_SCHEMAS, TRACE, WATCHED
 from restante.faces.cli.setup import TRUST_OUTCOMES
 from restante.faces.cli.shapes import FLAG, NUMBER, TEXT, TIME, list_of, or_null, record, words
+from restante.faces.cli.switches import UNAVAILABLE
+from restante.faces.cli.switches import WORDS as SWITCHES
 
 _DECISION = words(Decision)
 _ACTION = words(Action)
@@ -154,7 +156,11 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "repeats run": record(
         sent=list_of(record(repeat=TEXT, message=_MESSAGE)), failed=list_of(record(repeat=TEXT, reason=TEXT))
     ),
-    "install": record(**_PLAN_FIELDS, trust=_TRUST),
+    "install": record(
+        **_PLAN_FIELDS,
+        trust=_TRUST,
+        switches=or_null(record(sessions=words((*SWITCHES, UNAVAILABLE)), persistence=words((*SWITCHES, UNAVAILABLE)))),
+    ),
     "uninstall": _PLAN,
     "doctor": record(ok=FLAG, checks=list_of(record(name=TEXT, ok=or_null(FLAG), detail=TEXT, remedy=TEXT))),
     "threads": record(

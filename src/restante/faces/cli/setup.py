@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from restante.domain.errors import NothingThere, NoWorktree, UsageError
 from restante.domain.setup import Plan
 from restante.domain.text import age, one_line, visible
+from restante.faces.cli import switches
 from restante.faces.cli.inputs import confirmed, office_of
 from restante.faces.cli.output import paint, say, tell
 
@@ -25,13 +26,26 @@ TRUST_OUTCOMES = {
 }
 
 
-def install(agents: str, dry_run: bool, check: bool, trust: bool, yes: bool, directory: str, as_json: bool) -> int:
-    """Teach the agent programs about this worktree's mailbox: hooks, a block in AGENTS.md, ignore rules.
+def install(
+    agents: str,
+    dry_run: bool,
+    check: bool,
+    trust: bool,
+    yes: bool,
+    sessions: str | None,
+    persist: str | None,
+    directory: str,
+    as_json: bool,
+) -> int:
+    """Teach the agent programs about this worktree's mailbox: hooks, a block in AGENTS.md, a skill, ignore rules.
 
     Everything else in those files stays as it is, byte for byte. Installing twice changes nothing.
     """
     names = [name.strip() for name in agents.split(",") if name.strip()]
     _check_flags(names, dry_run=dry_run, check=check, trust=trust, yes=yes)
+    switches.check(sessions, persist)
+    if check and (sessions or persist):
+        raise UsageError("--check only looks; --sessions or --persist was given too", remedy="give one of them")
     office = office_of(directory)
     plan = office.plan_install(names)
     if trust:
@@ -43,11 +57,16 @@ def install(agents: str, dry_run: bool, check: bool, trust: bool, yes: bool, dir
         done = "is missing or out of date" if check else "would change" if dry_run else "written"
         _print_plan(plan, done=done, diff=dry_run)
     trusting, outcome = _trust(office, dry_run=dry_run, yes=yes) if trust else (None, "")
+    chosen = None
+    if not check:
+        may_ask = sys.stdin.isatty() and not (yes or as_json or dry_run)
+        chosen = switches.choose(sessions, persist, may_ask=may_ask, may_change=not dry_run)
     if as_json:
         from restante.faces.cli.jsonable import print_json
 
         said = {**_of_plan(trusting, diff=True), "outcome": outcome} if trusting else None
-        print_json({**_of_plan(plan, diff=dry_run), "trust": said})
+        stand = chosen._asdict() if chosen else None
+        print_json({**_of_plan(plan, diff=dry_run), "trust": said, "switches": stand})
     elif outcome:
         tell(f"Codex and the hooks of this worktree: {TRUST_OUTCOMES[outcome]}")
     return 1 if check and plan.changes else 0

@@ -174,8 +174,8 @@ COMMANDS = (
     Command(
         "install",
         "Teach the agent programs about this worktree's mailbox.",
-        "Hooks, a block in AGENTS.md (or CLAUDE.md), ignore rules. Everything else in those files stays as it is, byte "
-        "for byte. Installing twice changes nothing.",
+        "Hooks, a block in AGENTS.md (or CLAUDE.md), a skill, ignore rules. Everything else in those files stays as it "
+        "is, byte for byte. Installing twice changes nothing.",
         "setup:install",
         (
             Argument("agents", "Which agent programs, by comma.", ("--agent",), "NAMES", default="codex,claude"),
@@ -191,6 +191,21 @@ COMMANDS = (
                 ("--trust",),
             ),
             Argument("yes", "Do not ask.", ("--yes",)),
+            Argument(
+                "sessions",
+                "Session inboxes, by which agents on this machine write to each other: on (unless you said off), or "
+                "off.",
+                ("--sessions",),
+                "on|off",
+                words=("on", "off"),
+            ),
+            Argument(
+                "persist",
+                "Whether their mail is kept on disk: on, or off (unless you said on).",
+                ("--persist",),
+                "on|off",
+                words=("on", "off"),
+            ),
         ),
         audience="set-up",
     ),
