@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
+
 from restante.autonomy.instants import parse_instant
 from restante.autonomy.policy import Policy, parse_policy
 from restante.autonomy.threads import AUDIT_FILE

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from tests.autonomy.fixtures import AUTONOMY, cases, covers, history, instant, load, needs_fixtures, read, rows
+
 from restante.autonomy.evaluate import evaluate
 from restante.autonomy.grants import parse_scope
 from restante.autonomy.policy import parse_policy
 from restante.autonomy.vocabulary import REASON_CODES
-from tests.autonomy.fixtures import AUTONOMY, cases, covers, history, instant, load, needs_fixtures, read, rows
 
 if TYPE_CHECKING:
     from pathlib import Path
