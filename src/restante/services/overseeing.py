@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _CURSOR = re.compile(r"w1\.([0-9A-Za-z-]{1,64})\.([0-9]{1,18})\.([0-9A-Za-z-]{1,64})\.([0-9]{1,18})")
 _NOWHERE = "-"
+# What a place says of itself before the first mail, and what stands for no place.
+_NO_MAIL = ("0", _NOWHERE)
 
 
 class _Place(NamedTuple):
@@ -145,21 +147,22 @@ def watch(
     known = {one.id: one for one in sessions.all(owner)}
     changed = set(known)
     deleted: list[str] = []
-    if since and _goes_on(since, tip):
+    if since and _goes_on((since.register, since.register_event), (tip.register, tip.register_event)):
         found, deleted = sessions.changed_since(since.register_event, owner)
-        changed = {one.id for one in found}
-        changed.update(boxes.changed_since(since.mail_event, owner) if boxes else ())
+        # Where there was no mail at all, everything that there is now came since.
+        mail = (tip.mail, 0) if since.mail in _NO_MAIL else (since.mail, since.mail_event)
+        if _goes_on(mail, (tip.mail, tip.mail_event)):
+            changed = {one.id for one in found}
+            changed.update(boxes.changed_since(mail[1], owner) if boxes else ())
     wanted = set(only) or changed | set(deleted)
     gone = [one for one in dict.fromkeys(only or deleted) if one not in known]
     told = tell([one for one in known.values() if one.id in changed and one.id in wanted])
     return Watched(tuple(told), tuple(gone), "w1." + ".".join(map(str, tip)))
 
 
-def _goes_on(since: _Place, tip: _Place) -> bool:
-    """Tell whether a cursor belongs to the histories as they are, and is not ahead of one that was put back."""
-    return (since.register, since.mail) == (tip.register, tip.mail) and (
-        since.register_event <= tip.register_event and since.mail_event <= tip.mail_event
-    )
+def _goes_on(since: tuple[str, int], tip: tuple[str, int]) -> bool:
+    """Tell whether a place belongs to a history as it is, and is not ahead of one that was put back."""
+    return since[0] == tip[0] and since[1] <= tip[1]
 
 
 def _parsed(cursor: str) -> _Place | None:

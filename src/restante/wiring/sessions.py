@@ -1,0 +1,242 @@
+"""The parts of an exchange, and how a caller of this machine gets a window onto one: here, or through a server."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from restante.config import load_settings
+from restante.domain.errors import NoWorktree, Refused, RestanteError
+from restante.domain.limits import Limits
+from restante.domain.registry import Arrival, Claim, Identity
+from restante.exchange import Exchange
+from restante.stores.sql.boxes import SqlBoxes
+from restante.stores.sql.in_memory import open_memory
+from restante.stores.sql.sessions import SqlAccounts, SqlSessions
+from restante.stores.sql.sqlite import SqliteDatabase
+from restante.stores.worktree.locate import find_worktree
+from restante.system.bells import WorktreeSessionBell
+from restante.system.clock import clock_for
+from restante.system.identity import caller_of, is_nested
+from restante.system.ids import MonotonicIds
+from restante.system.places import data_directory
+from restante.system.processes import LocalProcesses, agent_process, host_name
+from restante.system.pulse import DataWatcher
+from restante.system.secrets import digest, person_token, session_secret
+from restante.system.turns import TurnFiles
+from restante.wiring.keeping import FileKeeping, FixedKeeping
+from restante.wiring.serving import live_server
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from restante.config import Settings
+    from restante.domain.session import Caller
+    from restante.ports import Clock, Ids, Scanner, Watcher
+    from restante.ports.sessions import Accounts, Keeping, Processes, SessionBell, Sessions, Turns, Window
+    from restante.stores.sql.postgres.database import PostgresDatabase
+    from restante.stores.sql.transaction import Database
+
+
+def open_exchange(environment: Mapping[str, str], *, holds_mail: bool = False) -> Exchange:
+    """Open the exchange of this machine, or of the database that is configured. Reading creates nothing.
+
+    Args:
+        environment: Where settings and places come from.
+        holds_mail: Hold mail in memory while persistence is off: for a server, which lives on.
+
+    Raises:
+        BadConfig: The configuration has faults.
+        UsageError: There is no place for data.
+    """
+    exchange = Exchange(SessionParts(environment, holds_mail=holds_mail))
+    if holds_mail:
+        with suppress(RestanteError):
+            exchange.trust_person(person_token(data_directory(environment)))
+    return exchange
+
+
+def open_window(environment: Mapping[str, str], directory: str = ".") -> Window:
+    """Open the window of whoever calls.
+
+    Onto the server that is configured, else onto the one of this machine that is proven to live, else onto the
+    exchange itself. An agent program's session is registered by its first use; one that is nested in another is no
+    session here. A person is proven by the token in the data directory.
+
+    Args:
+        environment: Where settings and the caller's identity come from.
+        directory: Any directory of the worktree that the caller works in.
+
+    Raises:
+        BadConfig: The configuration has faults.
+        UsageError: There is no place for data.
+    """
+    caller = caller_of(environment)
+    root = _root(directory)
+    if caller.is_agent:
+        caller = caller._replace(is_nested=is_nested(caller.session, root, environment))
+    data = data_directory(environment)
+    claim = _claim(caller, data)
+    url = load_settings(environment).server_url or live_server(environment)
+    if url:
+        return _remote(url, claim, caller, root, environment)
+    exchange = open_exchange(environment)
+    if caller.is_nested:
+        return exchange.window(Identity(claimed=caller.session))
+    if not caller.is_agent:
+        with suppress(RestanteError):
+            if claim.secret:
+                exchange.trust_person(claim.secret)
+        return exchange.window(exchange.identify(claim))
+    identity = exchange.identify(claim)
+    if not (identity.verified and exchange.is_there(identity)):
+        # What cannot be written down is no reason to let nobody read.
+        with suppress(RestanteError):
+            exchange.window(identity).register(_arrival(caller, claim, root, environment))
+            identity = exchange.identify(claim)
+    return exchange.window(identity)
+
+
+class SessionParts:
+    """The parts of an exchange; each is made when it is first asked for.
+
+    Args:
+        environment: Where settings and places come from.
+        holds_mail: Hold mail in memory while persistence is off.
+        clock: Where time comes from; the environment's by default.
+    """
+
+    def __init__(self, environment: Mapping[str, str], *, holds_mail: bool = False, clock: Clock | None = None) -> None:
+        self._directory = data_directory(environment)
+        self._holds_mail = holds_mail
+        self.settings: Settings = load_settings(environment)
+        self.clock: Clock = clock or clock_for(environment)
+        self.ids: Ids = MonotonicIds()
+        self.processes: Processes = LocalProcesses()
+
+    @cached_property
+    def turns(self) -> Turns:
+        """One file for each session in the data directory."""
+        return TurnFiles(self._directory)
+
+    @cached_property
+    def bell(self) -> SessionBell:
+        """The file that the guard of the hooks looks at."""
+        return WorktreeSessionBell(host_name())
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """The register: restante.db, or the database that is configured."""
+        return SqlSessions(self._register)
+
+    @cached_property
+    def keeping(self) -> Keeping:
+        """mail.db or memory, or the database that is configured."""
+        if self.settings.database_url:
+            return FixedKeeping(self._boxes(self._register), has_server=self._holds_mail)
+        return self._file_keeping
+
+    @cached_property
+    def scanners(self) -> Sequence[Scanner]:
+        """The secret-detection library, where it was asked for."""
+        if not self.settings.screening_library:
+            return ()
+        from restante.system.scanning import KingfisherScanner
+
+        return (KingfisherScanner(),)
+
+    @cached_property
+    def watcher(self) -> Watcher:
+        """The data directory, or what the database that is configured tells of its own accord."""
+        if isinstance(self._register, SqliteDatabase):
+            return DataWatcher(self._directory)
+        from restante.stores.sql.listening import PostgresWatcher
+
+        return PostgresWatcher(self._register)
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        """The accounts of multi-user mode, beside the register."""
+        return SqlAccounts(self._register, self.clock)
+
+    def close(self) -> None:
+        """Let go of the databases."""
+        if not self.settings.database_url:
+            self._file_keeping.close()
+        self._register.close()
+
+    @cached_property
+    def _register(self) -> SqliteDatabase | PostgresDatabase:
+        if self.settings.database_url:
+            return self._postgres()
+        return SqliteDatabase(os.path.join(self._directory, "restante.db"), clock=self.clock, ids=self.ids)
+
+    def _postgres(self) -> PostgresDatabase:
+        from importlib.util import find_spec
+
+        if find_spec("psycopg") is None:
+            raise Refused(
+                "database.url names a PostgreSQL database, and the parts for it are not installed",
+                remedy="pip install 'restante[postgres]'",
+            )
+        from restante.stores.sql.postgres.database import open_postgres
+
+        return open_postgres(self.settings.database_url, clock=self.clock, ids=self.ids)
+
+    @cached_property
+    def _file_keeping(self) -> FileKeeping:
+        return FileKeeping(
+            self._directory,
+            self.sessions,
+            disk=lambda path: SqliteDatabase(path, clock=self.clock, ids=self.ids),
+            memory=(lambda: open_memory(self.clock, self.ids)) if self._holds_mail else None,
+            boxes=self._boxes,
+        )
+
+    def _boxes(self, database: Database, *, is_durable: bool = True) -> SqlBoxes:
+        settings = self.settings
+        limits = Limits(
+            settings.message_bytes, settings.session_messages, settings.session_bytes, settings.session_share
+        )
+        return SqlBoxes(database, self.clock, self.ids, limits, is_durable=is_durable)
+
+
+def _remote(url: str, claim: Claim, caller: Caller, root: str, environment: Mapping[str, str]) -> Window:
+    from restante.system.remote import RemoteWindow
+
+    window = RemoteWindow(url, claim)
+    if caller.is_agent and not caller.is_nested and not window.identity.session:
+        with suppress(RestanteError):
+            window.register(_arrival(caller, claim, root, environment))
+            return RemoteWindow(url, claim)
+    return window
+
+
+def _root(directory: str) -> str:
+    try:
+        return find_worktree(directory).root
+    except NoWorktree:
+        return ""
+
+
+def _claim(caller: Caller, data: str) -> Claim:
+    """Return what a caller can show; a secret that cannot be had leaves a claim."""
+    if caller.is_nested:
+        return Claim()
+    with suppress(RestanteError):
+        if caller.is_agent:
+            return Claim(session_secret(data, caller.session), caller.session)
+        return Claim(person_token(data))
+    return Claim(session=caller.session)
+
+
+def _arrival(caller: Caller, claim: Claim, root: str, environment: Mapping[str, str]) -> Arrival:
+    return Arrival(
+        caller.session,
+        vendor=caller.agent,
+        worktree=root,
+        process=agent_process(environment),
+        secret_digest=digest(claim.secret) if claim.secret else "",
+    )
