@@ -6,27 +6,25 @@ import asyncio
 import base64
 import binascii
 import hmac
-import re
 import secrets
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from restante.domain.errors import NothingThere, Refused, Unauthorized, UsageError
+from restante.domain.account import check_account
+from restante.domain.errors import NothingThere, Refused, Unauthorized
 from restante.faces.http.guards import Buckets
+from restante.wiring.accounts import hash_password, is_password
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from restante.exchange import Exchange
 
-LEAST_PASSWORD = 12
-MOST_PASSWORD = 1024
 FAILURES = 10
 FAILURE_SECONDS = 900.0
 
 _Value = TypeVar("_Value")
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 # A right password is remembered so long, so that not every request pays for the hash.
 _REMEMBERED_SECONDS = 60.0
 # A change that another server of the same database made is noticed after so long.
@@ -103,13 +101,8 @@ class Accounts:
             UsageError: The name or the password is none.
             Refused: There is one of this name.
         """
-        if not _NAME.fullmatch(name):
-            raise UsageError(
-                f"{name!r} is no name of an account", remedy="1 to 64 of: a-z 0-9 . _ -, not beginning with . _ -"
-            )
-        if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
-            raise UsageError(f"a password has {LEAST_PASSWORD} to {MOST_PASSWORD} characters", remedy="take another")
-        digest = await self._in_thread(_hash, password)
+        check_account(name, password)
+        digest = await self._in_thread(hash_password, password)
 
         def change(exchange: Exchange) -> dict[str, str]:
             if name in exchange.accounts.names():
@@ -149,7 +142,7 @@ class Accounts:
             return given.name
         self._by_address.check(address, take=False)
         self._by_name.check(given.name, take=False)
-        if not await self._in_thread(_verify, digest, given.password):
+        if not await self._in_thread(is_password, digest, given.password):
             self._by_address.check(address)
             self._by_name.check(given.name)
             raise Unauthorized("wrong name or password", remedy="check both")
@@ -177,29 +170,3 @@ class Accounts:
 def _read(exchange: Exchange) -> dict[str, str]:
     accounts = exchange.accounts
     return {name: accounts.password_hash(name) or "" for name in accounts.names()}
-
-
-def _hasher() -> Any:  # noqa: ANN401
-    from argon2 import PasswordHasher
-
-    # The least of what OWASP recommends for Argon2id: 19 MiB, two passes, one lane.
-    return PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
-
-
-def _hash(password: str) -> str:
-    digest: str = _hasher().hash(password)
-    return digest
-
-
-def _verify(digest: str, password: str) -> bool:
-    """Tell whether a password is right. Where there is no account it takes as long, so that nobody learns which are."""
-    from argon2.exceptions import Argon2Error, InvalidHashError
-
-    try:
-        return bool(_hasher().verify(digest or _NOBODY, password)) and bool(digest)
-    except (Argon2Error, InvalidHashError):
-        return False
-
-
-# The hash of a password that nobody knows.
-_NOBODY = "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$Zm9yIG5vYm9keSwgd2l0aCBubyBwYXNzd29yZCBhdCBhbGw"

@@ -99,6 +99,9 @@ class _Stream:
 
     def _park(self, watched: Watched) -> None:
         self._cursor = watched.cursor
+        if self._waiter is not None:
+            self._waiter.is_armed = True
+            return
         waiter = Waiter(self._owner, "", is_own=False, wake=self._wake)
         self._ask.office.parking.enter(waiter)
         self._waiter = waiter

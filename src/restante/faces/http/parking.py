@@ -46,7 +46,6 @@ class Patience:
         self._waiter: Waiter | None = None
         self._released: asyncio.Future[Why] | None = None
         self._hung_up: asyncio.Task[None] | None = None
-        self._spell: tuple[str, str] | None = None
         self._last = Why.ABORT
 
     @property
@@ -57,7 +56,7 @@ class Patience:
     @property
     def is_parked(self) -> bool:
         """Whether there is something to wait for."""
-        return self._waiter is not None
+        return self._released is not None
 
     def park(self, owner: str, session: str, *, is_own: bool = False) -> None:
         """Take a place among those who wait; to be called right where it was seen that there is nothing yet.
@@ -65,52 +64,45 @@ class Patience:
         Raises:
             RestanteError: There is no place.
         """
-        released: asyncio.Future[Why] = self._loop.create_future()
-        waiter = Waiter(owner, session, is_own=is_own, wake=lambda why: _resolve(released, why))
+        self._released = self._loop.create_future()
+        if self._waiter is not None:
+            self._waiter.is_armed = True
+            return
+        waiter = Waiter(owner, session, is_own=is_own, wake=self._wake)
         self._parking.enter(waiter)
-        self._waiter, self._released = waiter, released
-        if is_own and self._spell is None:
-            self._spell = (owner, session)
+        self._waiter = waiter
+        if is_own:
             self._parking.begin(owner, session, self._end - self._loop.time())
 
     async def released(self) -> Why:
-        """Wait, and give the place back."""
-        assert self._waiter is not None
+        """Wait. The place is kept: until it is parked again, whatever happens is for the next look to see."""
         assert self._released is not None
-        waiter, released = self._waiter, self._released
+        released = self._released
         if self._hung_up is None:
             self._hung_up = self._loop.create_task(self._ask.hung_up())
-        timer = self._loop.call_at(self._end, _resolve, released, Why.TIMEOUT)
-
-        def abort(_: asyncio.Task[None]) -> None:
-            _resolve(released, Why.ABORT)
-
-        self._hung_up.add_done_callback(abort)
-        why = Why.ABORT
+            self._hung_up.add_done_callback(lambda _: self._wake(Why.ABORT))
+        elif self._hung_up.done():
+            self._wake(Why.ABORT)
+        timer = self._loop.call_at(self._end, self._wake, Why.TIMEOUT)
         try:
-            why = await released
+            self._last = await released
         finally:
-            self._hung_up.remove_done_callback(abort)
             timer.cancel()
-            self._waiter = self._released = None
-            self._parking.leave(waiter)
-            self._last = why
-        return why
+            self._released = None
+        return self._last
 
     def close(self) -> None:
-        """Stop listening for the client's end; give back a place that was taken and not used. The waiting is over."""
+        """Give the place back: the waiting is over."""
         if self._hung_up is not None:
             self._hung_up.cancel()
         if self._waiter is not None:
             self._parking.leave(self._waiter)
-            self._waiter = None
-        if self._spell is not None:
-            self._parking.end(*self._spell, self._last)
+            if self._waiter.is_own:
+                self._parking.end(self._waiter.owner, self._waiter.session, self._last)
 
-
-def _resolve(released: asyncio.Future[Why], why: Why) -> None:
-    if not released.done():
-        released.set_result(why)
+    def _wake(self, why: Why) -> None:
+        if self._released is not None and not self._released.done():
+            self._released.set_result(why)
 
 
 class Parking:

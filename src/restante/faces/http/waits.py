@@ -45,17 +45,17 @@ class Waiter:
         owner: On whose behalf.
         session: Full id of the session it waits for; empty for all of the owner's.
         is_own: Whether the session itself waits for its mail.
-        wake: Called once, when it is released by anything else than itself.
+        wake: Called when it is released.
     """
 
-    __slots__ = ("is_own", "owner", "session", "wake", "why")
+    __slots__ = ("is_armed", "is_own", "owner", "session", "wake")
 
     def __init__(self, owner: str, session: str, *, is_own: bool, wake: Callable[[Why], None]) -> None:
         self.owner = owner
         self.session = session
         self.is_own = is_own
         self.wake = wake
-        self.why: Why | None = None
+        self.is_armed = True
 
 
 class Waits:
@@ -96,7 +96,7 @@ class Waits:
             raise RateLimited("as many calls wait as may at once", retry_after=_RETRY_SECONDS)
 
     def park(self, waiter: Waiter) -> None:
-        """Let one wait.
+        """Let one wait. It keeps its place until it leaves, also while it looks again after it was released.
 
         Raises:
             RestanteError: As ``check``.
@@ -168,6 +168,6 @@ class Waits:
 
     def _release(self, waiters: Iterable[Waiter], why: Why) -> None:
         for waiter in waiters:
-            self.leave(waiter)
-            waiter.why = why
-            waiter.wake(why)
+            if waiter.is_armed:
+                waiter.is_armed = False
+                waiter.wake(why)
