@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from restante.domain import wire
 from restante.domain.errors import NoSuchSession, Unreachable, UsageError
+from restante.domain.naming import meant
 from restante.system.transport import Transport, basic_header, place_of, quoted
 
 if TYPE_CHECKING:
@@ -266,6 +267,9 @@ class RemoteWindow:
             UsageError: The caller is none.
         """
         if session:
+            # A name may hold what parts of a path may not.
+            if "/" in session or session in {".", ".."}:
+                session = meant(session, [row.session for row in self.sessions()]).id
             return f"/sessions/{quoted(session)}"
         identity = self.identity
         if identity.session:

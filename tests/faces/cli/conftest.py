@@ -41,7 +41,10 @@ def worktree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (place / ".git" / "info").mkdir(parents=True)
     (place / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     monkeypatch.chdir(place)
-    for variable in ("CODEX_THREAD_ID", "CLAUDE_CODE_SESSION_ID", "RESTANTE_NOW", "EDITOR", "VISUAL"):
+    for variable in (
+        *("CODEX_THREAD_ID", "CLAUDE_CODE_SESSION_ID", "RESTANTE_NOW", "RESTANTE_DATA", "RESTANTE_SERVER_URL"),
+        *("XDG_DATA_HOME", "EDITOR", "VISUAL"),
+    ):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     return place
@@ -104,3 +107,57 @@ def fake_codex(worktree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setenv("RESTANTE_CODEX", str(program))
 
     return make
+
+
+PLANNER = "0199aaaa-0000-7000-8000-00000000000a"
+WORKER = "0199bbbb-0000-7000-8000-00000000000b"
+
+
+class Cast:
+    """Whoever runs commands: a person, or one of the sessions of a worktree. Each has a name and a mailbox."""
+
+    def __init__(self, restante: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch) -> None:
+        self.restante = restante
+        self._monkeypatch = monkeypatch
+
+    def act(self, session: str = "") -> None:
+        """Be a session from now on; the person with none."""
+        if session:
+            self._monkeypatch.setenv("CODEX_THREAD_ID", session)
+        else:
+            self._monkeypatch.delenv("CODEX_THREAD_ID", raising=False)
+
+    def by(self, session: str, *words: str) -> Answer:
+        """Run a command as a session."""
+        self.act(session)
+        return self.restante(*words)
+
+    def enter(self, session: str, name: str) -> None:
+        """Register a session."""
+        self.act(session)
+        answer = self.restante("session", "start", "--name", name)
+        assert answer.code == 0, answer.err
+
+    def post(self, sender: str, to: str, text: str, *options: str) -> str:
+        """Post as a session and return the message's id."""
+        self.act(sender)
+        answer = self.restante("post", to, text, *options, "--json")
+        assert answer.code == 0, answer.err
+        return str(answer.json["message"]["id"])
+
+    def row(self, name: str) -> Any:
+        """Return what a list says of a session."""
+        rows = self.by("", "ls", "--json").json["sessions"]
+        return next(row for row in rows if row["name"] == name)
+
+
+@pytest.fixture
+def cast(restante: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cast:
+    """Two sessions that know of each other, with mail that is kept on disk."""
+    monkeypatch.setenv("RESTANTE_DATA", str(tmp_path / "data"))
+    cast = Cast(restante, monkeypatch)
+    assert restante("persist", "on").code == 0
+    cast.enter(PLANNER, "planner")
+    cast.enter(WORKER, "worker")
+    cast.act()
+    return cast

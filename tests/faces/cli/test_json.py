@@ -10,10 +10,10 @@ import pytest
 
 from restante.domain.message import Priority, Scope
 from restante.domain.receipt import Action, Decision
+from restante.faces.cli.command import ACTIONS, AUDIENCES, DECISIONS, PRIORITIES, SCOPES
 from restante.faces.cli.schemas import ERROR, SCHEMAS
 from restante.faces.cli.session_schemas import SESSION_SCHEMAS
 from restante.faces.cli.table import COMMANDS
-from restante.faces.cli.command import ACTIONS, AUDIENCES, DECISIONS, PRIORITIES, SCOPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -286,6 +286,7 @@ def acknowledge(
     if here and not own and desk.office and not mail.reading:
         agent.acknowledge_here(desk.office, here, decision, action, summary, notes, as_json=as_json)
         return
+    _check_not_ones_own(desk, mail, own)
     receipts = (
         desk.office.acknowledge(here, decision=decision, action=action, summary=summary, notes=notes)
         if here and desk.office
@@ -315,6 +316,23 @@ def acknowledge(
     say(f"{pending} more: restante inbox" if pending else "no mail waits")
 
 
+def _check_not_ones_own(desk: Desk, mail: _Mail, own: Sequence[str]) -> None:
+    """Refuse to acknowledge what the caller posted: a success would hide the mistake.
+
+    Raises:
+        Forbidden: One of these messages is not in the session's mailbox, and the caller posted it.
+    """
+    waiting = {entry.message.id for entry in mail.entries}
+    elsewhere = [one for one in own if one not in waiting]
+    if desk.window and elsewhere and (posted := desk.window.receipts(elsewhere)):
+        from restante.domain.errors import Forbidden
+
+        raise Forbidden(
+            f"you posted {posted[0].message_id}; only its receiver acknowledges it",
+            remedy=f"restante receipts {posted[0].message_id}",
+        )
+
+
 def _say_cleared(ids: Sequence[str], cleared: Cleared, through: str | None, words: str) -> None:
     if through:
         say(f"acknowledged {cleared.removed} through {ids[0]}: {words}")
@@ -323,7 +341,7 @@ def _say_cleared(ids: Sequence[str], cleared: Cleared, through: str | None, word
             say(f"acknowledged {one}: {words}")
     else:
         gone = len(ids) - cleared.removed
-        say(f"acknowledged {cleared.removed} of {len(ids)}: {words}; {gone} had gone before")
+        say(f"acknowledged {cleared.removed} of {len(ids)}: {words}; {gone} had gone before, or never came here")
 
 
 def reply_to_session(desk: Desk, message: str, text: str, *, as_json: bool) -> bool:

@@ -130,8 +130,9 @@ def row_line(row: Row, now: datetime) -> str:
         parts.append("waits for mail")
     if row.session.total_todos:
         parts.append(f"{row.session.open_todos} of {row.session.total_todos} items open")
-    reason = row.reason.value if row.reason else "working"
-    return f"{named(row.session)}  {reason}: {'; '.join(parts)}"
+    if row.reason:
+        return f"{named(row.session)}  {row.reason}: {'; '.join(parts)}"
+    return f"{named(row.session)}  {'; '.join(parts)}"
 
 
 def session_text(row: Row, names: Mapping[str, Session], now: datetime) -> str:

@@ -103,5 +103,8 @@ SESSION_SCHEMAS: dict[str, dict[str, Any]] = {
     "session todo": _CHANGED,
     "session blocked": _CHANGED,
     "session turn": _CHANGED,
+    "account add": record(name=TEXT),
+    "account list": record(accounts=list_of(record(name=TEXT))),
+    "account remove": record(name=TEXT),
     "persist": record(on=FLAG, fixed=FLAG, hasServer=FLAG),
 }

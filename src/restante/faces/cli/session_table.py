@@ -15,6 +15,7 @@ _BETWEEN = "between sessions"
 _WHOSE = Argument("session", "Which session; your own if none is given.", ("--session",), "ID|NAME")
 _MAYBE_WHOSE = (Argument("session", "Which session; your own if none is given.", metavar="ID|NAME"),)
 _WHOM = "A session's name, its id, or at least eight characters that only its id begins with."
+_ACCOUNT = (Argument("name", "The account.", metavar="NAME", needed=True),)
 
 SESSION_COMMANDS = (
     Command(
@@ -170,6 +171,23 @@ SESSION_COMMANDS = (
             Argument("systemd", "Print a unit file for systemd and end.", ("--systemd",)),
             Argument("launchd", "Print a property list for launchd and end.", ("--launchd",)),
         ),
+        audience="set-up",
+    ),
+    Command(
+        "account add",
+        "Add an account to the server; from the first one on, every request needs an owner.",
+        "The password is one line of standard input, or asked for at the terminal.",
+        "accounts:add",
+        _ACCOUNT,
+        audience="set-up",
+    ),
+    Command("account list", "List the accounts.", "", "accounts:list_accounts", audience="set-up"),
+    Command(
+        "account remove",
+        "Delete an account.",
+        "Its sessions and their mail stay.",
+        "accounts:remove",
+        _ACCOUNT,
         audience="set-up",
     ),
 )

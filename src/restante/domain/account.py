@@ -1,0 +1,26 @@
+"""What an account of multi-user mode may be called, and how long its password is."""
+
+from __future__ import annotations
+
+import re
+
+from restante.domain.errors import UsageError
+
+LEAST_PASSWORD = 12
+MOST_PASSWORD = 1024
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+
+
+def check_account(name: str, password: str) -> None:
+    """Refuse what is no name or no password of an account. The password is in no error.
+
+    Raises:
+        UsageError: One of the two is none.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} is no name of an account", remedy="1 to 64 of: a-z 0-9 . _ -, not beginning with . _ -"
+        )
+    if not LEAST_PASSWORD <= len(password) <= MOST_PASSWORD:
+        raise UsageError(f"a password has {LEAST_PASSWORD} to {MOST_PASSWORD} characters", remedy="take another")

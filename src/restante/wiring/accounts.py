@@ -1,0 +1,73 @@
+"""The accounts of multi-user mode, as the person whose data directory it is manages them: here, or through a server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from restante.domain.account import check_account
+from restante.domain.errors import Forbidden, NothingThere, Refused
+from restante.system.passwords import hash_password, is_password
+from restante.system.remote import RemoteWindow
+from restante.wiring.sessions import open_exchange, open_window
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from restante.ports.sessions import Accounts
+
+__all__ = ["AccountBook", "hash_password", "is_password", "open_accounts"]
+
+
+class AccountBook(Protocol):
+    """The accounts, for the person."""
+
+    def accounts(self) -> list[str]:
+        """Return their names, sorted."""
+
+    def add_account(self, name: str, password: str) -> None:
+        """Add one.
+
+        Raises:
+            UsageError: The name or the password is none.
+            Refused: There is one of this name.
+        """
+
+    def delete_account(self, name: str) -> None:
+        """Delete one; its sessions and their mail stay.
+
+        Raises:
+            NothingThere: There is none of this name.
+        """
+
+
+def open_accounts(environment: Mapping[str, str]) -> AccountBook:
+    """Open the accounts of the server that is configured or lives here, else those in the register.
+
+    Raises:
+        Forbidden: The caller is not proven to be the person.
+    """
+    window = open_window(environment)
+    if isinstance(window, RemoteWindow):
+        return window
+    identity = window.identity
+    if identity.session or not identity.verified:
+        raise Forbidden("only the person whose register this is manages accounts", remedy="let the person do it")
+    return _OwnBook(open_exchange(environment).accounts)
+
+
+class _OwnBook:
+    def __init__(self, accounts: Accounts) -> None:
+        self._accounts = accounts
+
+    def accounts(self) -> list[str]:
+        return self._accounts.names()
+
+    def add_account(self, name: str, password: str) -> None:
+        check_account(name, password)
+        if self._accounts.password_hash(name) is not None:
+            raise Refused(f"there is an account {name!r}", remedy="delete it first, or take another name")
+        self._accounts.add(name, hash_password(password))
+
+    def delete_account(self, name: str) -> None:
+        if not self._accounts.remove(name):
+            raise NothingThere(f"there is no account {name!r}", remedy="restante account list")
