@@ -11,13 +11,17 @@ _DEEPEST = 24
 _LARGEST = 2**53
 
 
-def bounded_copy(value: object) -> object:
+def bounded_copy(value: object, *, most: int = _MOST_PARTS) -> object:
     """Return a copy made of mappings with text keys, lists, texts, numbers, booleans and None only.
+
+    Args:
+        value: What somebody else wrote.
+        most: How many values it may have, inner ones included.
 
     Raises:
         ValueError: It is too deep, has too many parts, or holds something else.
     """
-    return _copy(value, [_MOST_PARTS], _DEEPEST)
+    return _copy(value, [most], _DEEPEST)
 
 
 def _copy(value: object, left: list[int], depth: int) -> object:

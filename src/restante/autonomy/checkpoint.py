@@ -124,6 +124,7 @@ def evaluate_checkpoint(
     standing: Mapping[str, object] | None = None,
     policy: Policy | None = None,
     newest_answer: datetime | None = None,
+    carried: tuple[str, ...] = (),
 ) -> Checkpoint:
     """Return what a checkpoint says about work under way.
 
@@ -135,6 +136,7 @@ def evaluate_checkpoint(
         standing: A budget from an earlier answer, which stands for the rest of the task.
         policy: The receiver's, for what a sender's answer may widen.
         newest_answer: The latest answer that is on record already.
+        carried: What an earlier checkpoint found and nobody has answered; it stays found.
 
     Raises:
         BadConfig: The measurements contradict themselves.
@@ -142,7 +144,7 @@ def evaluate_checkpoint(
     limits = limits_of(envelope, grant, standing)
     realized = breaches(actuals, limits)
     _check(actuals, limits, realized)
-    fields = actuals.intents or realized
+    fields = actuals.intents or realized or carried
     block = _measured(actuals, fields)
     if not fields:
         action = "within_declared_envelope" if grant is None else "continued_with_grant"
@@ -164,7 +166,8 @@ def evaluate_checkpoint(
 
 def _measured(actuals: Actuals, fields: tuple[str, ...]) -> dict[str, object]:
     errors = [field for field in fields if field.startswith(("side_effects_actual.", "task_profile."))]
-    basis = None if not fields else "declared_intent" if actuals.intents else "realized"
+    is_intent = all(field.startswith("task_profile.") for field in fields)
+    basis = None if not fields else "declared_intent" if is_intent else "realized"
     materialized = actuals.risk if actuals.risk is not None else basis == "realized"
     return {
         "evaluated": True,
