@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from contextlib import suppress
+import time
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TypeVar
 
-from restante.domain.errors import StorageFailed
+from restante.domain.errors import Busy, StorageFailed
 from restante.stores import files
 from restante.stores.sql.failures import code_of
 from restante.stores.sql.schema import SCHEMA_VERSION, version_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _Answer = TypeVar("_Answer")
 
@@ -50,6 +51,43 @@ def make_file(path: str) -> None:
     with _OPENING, suppress(FileExistsError):
         os.close(files.open_file(path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
         files.sync_directory(os.path.dirname(path))
+
+
+@contextmanager
+def guarded(path: str, wait: float, *, is_alone: bool = False) -> Iterator[None]:
+    """Keep a file from being taken out of use while it is opened, and from being opened meanwhile.
+
+    A file in WAL mode is three files, found by name: whoever opened one of them before and one of them after the
+    change would lose what he writes. The lock is on the directory, so that nothing is left behind; where there is
+    none to be had the caller goes on without.
+
+    Args:
+        path: The file.
+        wait: Most seconds to wait.
+        is_alone: Whether to keep those out who open it.
+
+    Raises:
+        Busy: The lock was not free in time.
+    """
+    import fcntl
+
+    fd = -1
+    try:
+        with suppress(OSError):
+            fd = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            end = time.monotonic() + wait
+            while True:
+                try:
+                    fcntl.flock(fd, (fcntl.LOCK_EX if is_alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > end:
+                        raise Busy(f"{path} was being opened or taken away for too long", remedy="try again") from None
+                time.sleep(0.001)
+        yield
+    finally:
+        if fd >= 0:
+            os.close(fd)
 
 
 def open_file(path: str, how: str) -> sqlite3.Connection:
@@ -177,8 +215,6 @@ def insist(act: Callable[[], _Answer], busy_seconds: float) -> _Answer:
     Raises:
         sqlite3.OperationalError: The lock was not free in time.
     """
-    import time
-
     end = time.monotonic() + busy_seconds
     while True:
         try:

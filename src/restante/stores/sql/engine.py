@@ -16,7 +16,7 @@ from restante.stores.sql.schema import SCHEMA_VERSION, version_of
 from restante.stores.sql.statements import STATEMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from types import TracebackType
 
     from restante.domain.errors import RestanteError
@@ -304,6 +304,13 @@ class Run:
     def do(self, statement: str, **values: object) -> int:
         """Run a statement and return how many rows it changed."""
         return self._execute(statement, values).rowcount
+
+    def raw(self, statement: str, rows: Sequence[dict[str, object]] = ({},)) -> list[Row]:
+        """Run SQL that has no name, once for each row of values; return the rows of a single run."""
+        if len(rows) == 1:
+            return self._connection.execute(statement, rows[0]).fetchall()
+        self._connection.executemany(statement, rows)
+        return []
 
     def hold(self, counter: str) -> None:
         """Do nothing: who writes is alone."""

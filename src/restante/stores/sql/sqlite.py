@@ -18,6 +18,7 @@ from restante.stores.sql.connection import (
     close,
     close_soon,
     fingerprint,
+    guarded,
     make_file,
     meet,
     open_file,
@@ -91,7 +92,10 @@ class SqliteDatabase(Engine):
             return None, ()
         if self._connection is None:
             try:
-                self._connect()
+                with guarded(self._path, self._busy_seconds):
+                    if self._look() is None:
+                        return None, ()
+                    self._connect()
             except sqlite3.Error as error:
                 if not is_not_writable(error):
                     raise
@@ -100,11 +104,19 @@ class SqliteDatabase(Engine):
         return self._connection, ()
 
     def _for_writing(self, *, create: bool) -> sqlite3.Connection | None:
-        if self._look() is None:
-            if not create:
-                return None
+        if self._look() and self._connection and self._is_prepared:
+            return self._connection
+        if create:
             make_directories(os.path.dirname(self._path))
-            make_file(self._path)
+        with guarded(self._path, self._busy_seconds):
+            if self._look() is None:
+                if not create:
+                    return None
+                make_file(self._path)
+            return self._prepared()
+
+    def _prepared(self) -> sqlite3.Connection | None:
+        """Return a connection to write with, after the file was given our form."""
         if self._connection is None:
             self._connect(even_empty=True)
         connection = self._connection
@@ -160,7 +172,8 @@ class SqliteDatabase(Engine):
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
         if connection:
-            close_soon(connection, self._path, is_there=self._identity == _identity(self._path))
+            with guarded(self._path, self._busy_seconds):
+                close_soon(connection, self._path, is_there=self._is_ours())
 
 
 class SqliteMailbox(SqlMailbox):
