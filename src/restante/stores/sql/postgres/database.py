@@ -19,13 +19,13 @@ from restante.domain.errors import Busy
 from restante.stores.sql.notebook import SqlNotebook
 from restante.stores.sql.postgres import form
 from restante.stores.sql.postgres.connecting import LOCK_SECONDS, SILENCE_SECONDS, Connections
-from restante.stores.sql.postgres.dialect import READING, WRITING
+from restante.stores.sql.postgres.dialect import READING, WRITING, query_of
 from restante.stores.sql.postgres.failures import AGAIN, AGAIN_SAME, committing, is_lost, translated
 from restante.stores.sql.schema import SCHEMA_VERSION
 from restante.stores.sql.store import NO_LIMITS, SqlMailbox
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import LiteralString
 
     from restante.domain.limits import Limits
@@ -76,18 +76,19 @@ class PostgresDatabase:
         """How messages name it: the database and its hosts, and no password."""
         return self.connections.name
 
-    def mailbox(self, address: str, *, limits: Limits = NO_LIMITS) -> SqlMailbox:
+    def mailbox(self, address: str, *, limits: Limits = NO_LIMITS, owner: str = "") -> SqlMailbox:
         """Return the mailbox of an address; nothing is created by it."""
-        return SqlMailbox(self, address, clock=self._clock, ids=self._ids, limits=limits)
+        return SqlMailbox(self, address, clock=self._clock, ids=self._ids, limits=limits, owner=owner)
 
-    def notebook(self, address: str, *, locks: str) -> SqlNotebook:
+    def notebook(self, address: str, *, locks: str, owner: str = "") -> SqlNotebook:
         """Return what checkpoints showed of a mailbox.
 
         Args:
             address: The mailbox.
             locks: A directory of this machine: the checkpoints of one session run on one.
+            owner: Whose mailbox it is.
         """
-        return SqlNotebook(self, address, clock=self._clock, locks=locks, wait=2.0 * LOCK_SECONDS)
+        return SqlNotebook(self, address, clock=self._clock, locks=locks, wait=2.0 * LOCK_SECONDS, owner=owner)
 
     @contextmanager
     def reading(self) -> Iterator[_Run | None]:
@@ -301,6 +302,15 @@ class _Run:
     def do(self, statement: str, **values: object) -> int:
         """Run a statement and return how many rows it changed."""
         return self._execute(statement, values).rowcount
+
+    def raw(self, statement: str, rows: Sequence[dict[str, object]] = ({},)) -> list[Row]:
+        """Run SQL that has no name, once for each row of values; return the rows of a single run."""
+        query = query_of(statement)
+        if len(rows) == 1:
+            cursor = self.link.execute(query, rows[0], binary=True)
+            return cursor.fetchall() if cursor.description else []
+        self.link.cursor().executemany(query, rows)
+        return []
 
     def hold(self, counter: str) -> None:
         """Keep other writers out; see ``transaction.Transaction.hold``.
