@@ -24,7 +24,8 @@ def _program(name: str) -> str | programs.Unavailable:
         return error
 
 
-def _agent(name: str, home: Path) -> Codex | Claude:
+def agent_in(name: str, home: Path) -> Codex | Claude:
+    """Return a program in a home directory; the test is skipped where it is not available."""
     found = _program(name)
     if isinstance(found, programs.Unavailable):
         if os.environ.get("RESTANTE_TEST_REQUIRE_PROGRAMS"):
@@ -36,13 +37,13 @@ def _agent(name: str, home: Path) -> Codex | Claude:
 @pytest.fixture(params=["codex", "claude"])
 def agent(request: pytest.FixtureRequest, tmp_path: Path) -> Codex | Claude:
     """Each of the two programs, in a home directory of its own."""
-    return _agent(request.param, tmp_path / "home")
+    return agent_in(request.param, tmp_path / "home")
 
 
 @pytest.fixture
 def codex(tmp_path: Path) -> Codex:
     """Codex, in a home directory of its own."""
-    found = _agent("codex", tmp_path / "home")
+    found = agent_in("codex", tmp_path / "home")
     assert isinstance(found, Codex)
     return found
 

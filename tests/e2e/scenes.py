@@ -36,9 +36,9 @@ def running(agent: Agent, server: ModelServer, cwd: Path) -> Iterator[Future[Fin
         yield pool.submit(start, agent, "Work on the task.", server, cwd)
 
 
-def work(agent: Agent, server: ModelServer, cwd: Path) -> Finished:
+def work(agent: Agent, server: ModelServer, cwd: Path, *options: str) -> Finished:
     """Run an agent program until it ends, which must be well."""
-    finished = start(agent, "Work on the task.", server, cwd)
+    finished = start(agent, "Work on the task.", server, cwd, *options)
     assert finished.code == 0, finished.out + finished.err
     return finished
 
