@@ -46,7 +46,9 @@ class Heard(NamedTuple):
 
 
 class PostgresWatcher:
-    """Ticks whenever something may have changed in a database. ``close`` may be called by any thread.
+    """Ticks whenever something may have changed in a database: for one thread at a time; ``close`` is for any.
+
+    Between two rounds of ticking it stays connected, and what is committed there is heard of in the next.
 
     Args:
         database: Which.
@@ -55,6 +57,8 @@ class PostgresWatcher:
     def __init__(self, database: PostgresDatabase) -> None:
         self._database = database
         self._answered = 0.0
+        self._asked: float | None = None
+        self._link: Link | None = None
         self._is_closed = False
         self._wake, self._waker = os.pipe()
 
@@ -86,20 +90,18 @@ class PostgresWatcher:
         end = None if timeout is None else time.monotonic() + timeout
         failures = 0
         while not self._is_over(end):
-            link = self._listen()
-            try:
-                # Before the first look of whoever asked the server listens: nothing falls between the two. Where it
-                # cannot be listened to, looking again and again is what remains.
-                yield ()
-                if link:
-                    failures = 0
-                    yield from self._hear(link, end)
-                else:
-                    failures += 1
-                    self._pause(_PAUSES[min(failures, len(_PAUSES)) - 1], end)
-            finally:
-                if link:
-                    link.close()
+            self._link = self._link or self._listen()
+            # Before the first look of whoever asked the server listens: nothing falls between the two. Where it
+            # cannot be listened to, looking again and again is what remains.
+            yield ()
+            if self._link:
+                failures = 0
+                yield from self._hear(self._link, end)
+            else:
+                failures += 1
+                self._pause(_PAUSES[min(failures, len(_PAUSES)) - 1], end)
+        if self._is_closed:
+            self._drop()
         yield ()
 
     def close(self) -> None:
@@ -108,8 +110,14 @@ class PostgresWatcher:
         os.write(self._waker, b"x")
 
     def __del__(self) -> None:
+        self._drop()
         os.close(self._wake)
         os.close(self._waker)
+
+    def _drop(self) -> None:
+        link, self._link, self._asked = self._link, None, None
+        if link:
+            link.close()
 
     def _listen(self) -> Link | None:
         """Open a connection that listens; ``None`` when the server cannot be had."""
@@ -129,32 +137,32 @@ class PostgresWatcher:
         return link
 
     def _hear(self, link: Link, end: float | None) -> Iterator[tuple[Heard, ...]]:
-        """Yield what is heard until the time is over, or the connection of no use any more."""
+        """Yield what is heard until the time is over, or the connection is of no use any more and let go."""
         conn = link.pgconn
         poll = select.poll()
         poll.register(conn.socket, select.POLLIN)
         poll.register(self._wake, select.POLLIN)
-        heard_last = time.monotonic()
-        is_asked = False
         while not self._is_over(end):
-            until = heard_last + (STALE_SECONDS if is_asked else ASK_SECONDS)
+            until = self._answered + ASK_SECONDS if self._asked is None else self._asked + ANSWER_SECONDS
             until = until if end is None else min(until, end)
             poll.poll(max(0.0, until - time.monotonic()) * 1000 + 1)
             now = time.monotonic()
             try:
                 conn.consume_input()
-                is_answered = _take_answer(link) if is_asked else False
+                if self._asked is not None and _take_answer(link):
+                    self._asked, self._answered = None, now
                 heard = _notices(link)
-                if heard or is_answered:
-                    self._answered = heard_last = now
-                    is_asked = is_asked and not is_answered
-                elif now - heard_last >= STALE_SECONDS:
-                    return
-                elif now - heard_last >= ASK_SECONDS and not is_asked:
+                if heard:
+                    self._answered = now
+                if self._asked is None and now - self._answered >= ASK_SECONDS:
                     conn.send_query(b"SELECT 1")
                     conn.flush()
-                    is_asked = True
+                    self._asked = now
+                elif self._asked is not None and now - self._asked >= ANSWER_SECONDS:
+                    self._drop()
+                    return
             except psycopg.Error:
+                self._drop()
                 return
             if heard:
                 yield () if None in heard else tuple(one for one in heard if one)

@@ -126,6 +126,22 @@ def test_ticking_ends_in_time_with_a_last_tick(database: PostgresDatabase) -> No
     assert list(PostgresWatcher(database).ticks(0)) == [None]
 
 
+def test_between_two_rounds_it_goes_on_hearing_on_one_connection(
+    database: PostgresDatabase, postgres_server: Server
+) -> None:
+    mailbox = database.mailbox("session:a")
+    mailbox.post(make_draft())
+    watcher = PostgresWatcher(database)
+    listeners = "SELECT pid FROM pg_stat_activity WHERE application_name = 'restante listener'"
+    assert list(watcher.hearings(0.1)) == [(), ()]
+    before = postgres_server.run(listeners)
+    mailbox.post(make_draft())
+    assert list(watcher.hearings(0.1)) == [(), (Heard("mail", "", "session:a"),), ()]
+    assert postgres_server.run(listeners) == before
+    watcher.close()
+    assert list(watcher.ticks()) == [None]
+
+
 def test_a_database_that_nobody_wrote_to_yet_can_be_listened_to(database: PostgresDatabase) -> None:
     with listening(database) as ears:
         database.mailbox("session:a").post(make_draft())
