@@ -110,8 +110,8 @@ class Exchange:
         ``Identity.claimed`` keeps a claim that names no session, so that a face can warn of it.
         """
         sessions = self._parts.sessions
-        identity = identifying.identify(claim, sessions, self.is_live)
-        if identity.session and (session := sessions.session(identity.session, identity.owner)):
+        identity, session = identifying.identify(claim, sessions, self.is_live)
+        if session:
             identifying.hear_of(session, sessions, self._now())
         return identity
 

@@ -266,10 +266,9 @@ class LocalWindow:
         raise UsageError("you are no session: say which one is meant", remedy="restante ls")
 
     def _meant(self, reference: str) -> Session:
-        owner = self._identity.owner
-        if not reference.isprintable():
-            raise unknown(reference)
-        return meant(reference, self._parts.sessions.named(reference, owner))
+        sessions, owner = self._parts.sessions, self._identity.owner
+        exact = sessions.session(reference, owner)
+        return exact or meant(reference, sessions.named(reference, owner))
 
     def _changeable(self, reference: str) -> Session:
         found = self.find(reference)

@@ -27,8 +27,8 @@ def person_setting(owner: str) -> str:
     return f"person_digest:{owner}" if owner else "person_digest"
 
 
-def identify(claim: Claim, sessions: Sessions, is_live: Callable[[Session], bool]) -> Identity:
-    """Return who asks. A wrong proof is none, and a claim that names no live session is "the user, unverified".
+def identify(claim: Claim, sessions: Sessions, is_live: Callable[[Session], bool]) -> tuple[Identity, Session | None]:
+    """Return who asks, and as which session. A wrong proof is none; without a live session it is a user, unverified.
 
     Args:
         claim: What the caller shows.
@@ -38,15 +38,16 @@ def identify(claim: Claim, sessions: Sessions, is_live: Callable[[Session], bool
     owner = claim.owner or ""
     if claim.secret:
         digest = _digest(claim.secret)
-        if _is_person(digest, sessions, owner):
-            return Identity(owner, verified=True)
+        # Sessions ask far more often than people do.
         proven = sessions.proven_by(digest)
         if proven and claim.owner in (None, proven.owner):
-            return Identity(proven.owner, proven.id, verified=True)
+            return Identity(proven.owner, proven.id, verified=True), proven
+        if _is_person(digest, sessions, owner):
+            return Identity(owner, verified=True), None
     if not claim.session:
-        return Identity(owner)
+        return Identity(owner), None
     found = claimed(claim.session, sessions.named(claim.session, owner), is_live)
-    return Identity(owner, found.id) if found else Identity(owner, claimed=claim.session)
+    return (Identity(owner, found.id), found) if found else (Identity(owner, claimed=claim.session), None)
 
 
 def trust_person(token: str, sessions: Sessions, owner: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import TYPE_CHECKING
 
 from restante.domain.registry import Presence, Process
@@ -85,6 +86,7 @@ def _status(pid: int) -> tuple[str, str] | None:
     return fields[0], fields[19]
 
 
+@cache
 def _realm() -> str:
     """Return what a number and a start time mean something in: machine, boot, a container's own count of processes."""
     return f"{_line('/etc/machine-id')}.{_line('/proc/sys/kernel/random/boot_id')}.{_namespace()}"
