@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from restante.domain import wire
 from restante.domain.errors import NoSuchSession, Unreachable, UsageError
+from restante.domain.limits import Limits, check_text
 from restante.domain.naming import meant
 from restante.system.transport import Transport, basic_header, place_of, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from restante.domain.message import Draft
+    from restante.domain.message import Draft, Message
     from restante.domain.overview import Cleared, Handed, Persistence, Reading, Row, Trace, Watched
     from restante.domain.receipt import Action, Decision
     from restante.domain.registry import Arrival, Claim, Identity, Session
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 _Value = TypeVar("_Value")
 
 SLICE_SECONDS = 50.0
+# How client ids begin that nobody chose.
+_MADE_UP = "auto-"
+_NO_LIMIT = Limits(message_bytes=2**62)
 # A server holds shorter waits for mistakes, and makes them this long.
 _LEAST_WAIT_MS = 1000
 _MOST_IDS = 200
@@ -113,17 +117,18 @@ class RemoteWindow:
 
     def post(self, to: str, draft: Draft, *, allow_warnings: bool = False) -> Handed:
         """Post to a session; see ``Window.post``. Always under a client id: a lost answer is asked for again."""
+        if not draft.body.strip():
+            raise UsageError("the message is empty", remedy="give the text as an argument, or - to read it from stdin")
+        # What is no text has no form in JSON that a server could take for what it is.
+        check_text(draft.body, _NO_LIMIT)
         body = wire.of_draft(draft._replace(type="guidance"), allow_warnings=allow_warnings)
         if not draft.client_id:
             from os import urandom
 
-            body["clientMessageId"] = f"auto-{urandom(16).hex()}"
+            body["clientMessageId"] = f"{_MADE_UP}{urandom(16).hex()}"
         answer = self._transport.ask("POST", f"{self._path(to)}/inbox", body=body)
         handed = self._read(wire.handed_from, answer)
-        if draft.client_id:
-            return handed
-        message = handed.posted.message._replace(client_id="")
-        return handed._replace(posted=handed.posted._replace(message=message))
+        return handed._replace(posted=handed.posted._replace(message=_as_named(handed.posted.message)))
 
     def read(
         self, session: str = "", *, after: int = 0, limit: int | None = None, wait: float | None = None
@@ -153,7 +158,8 @@ class RemoteWindow:
         if wait is not None:
             query["wait"] = max(_LEAST_WAIT_MS, int(wait * 1000))
         answer = self._transport.ask("GET", f"{self._path(session)}/inbox", query=query, seconds=wait or 0.0)
-        return self._read(wire.reading_from, answer)
+        reading = self._read(wire.reading_from, answer)
+        return reading._replace(entries=tuple(one._replace(message=_as_named(one.message)) for one in reading.entries))
 
     def confirm(self, message_ids: Sequence[str], session: str = "", *, only_noticed: bool = False) -> None:
         """Record that messages were handed over whole; see ``Window.confirm``."""
@@ -292,6 +298,11 @@ class RemoteWindow:
                 f"what answers at {self._url} speaks another version ({type(error).__name__}: {error})",
                 remedy="run the same version of Restante here and there",
             ) from None
+
+
+def _as_named(message: Message) -> Message:
+    """Return a message under its sender's own name for it; one that was made up here is none."""
+    return message._replace(client_id="") if message.client_id.startswith(_MADE_UP) else message
 
 
 def _listed(value: Mapping[str, Any] | list[Any], name: str) -> list[Any]:

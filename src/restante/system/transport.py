@@ -148,6 +148,11 @@ class Transport:
             self._kept.close()
             self._kept = None
 
+    def __del__(self) -> None:
+        """Let the connection go when nobody asks any more."""
+        if getattr(self, "_kept", None) is not None:
+            self.close()
+
     def _exchange(
         self, method: str, target: str, data: bytes | None, headers: dict[str, str], seconds: float
     ) -> tuple[http.client.HTTPResponse, bytes]:

@@ -51,7 +51,9 @@ def open_accounts(environment: Mapping[str, str]) -> AccountBook:
         return window
     identity = window.identity
     if identity.session or not identity.verified:
-        raise Forbidden("only the person whose register this is manages accounts", remedy="let the person do it")
+        raise Forbidden(
+            "only the person whose server this is manages accounts", remedy="let that person do it, by the token"
+        )
     return _OwnBook(open_exchange(environment).accounts)
 
 

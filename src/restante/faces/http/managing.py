@@ -109,7 +109,9 @@ async def _check_person(ask: Ask) -> None:
 
     # Whoever has an account proves an owner by it; the person whose server it is has the token.
     if not await ask.run(work):
-        raise Forbidden("only the person whose server this is manages accounts", remedy="send the person's token")
+        raise Forbidden(
+            "only the person whose server this is manages accounts", remedy="let that person do it, by the token"
+        )
 
 
 async def openapi(ask: Ask) -> None:
