@@ -1,0 +1,168 @@
+"""How a caller of this machine gets its window: by what its environment says, here or through a server."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from restante.domain.errors import BadConfig, Forbidden, Refused, UsageError
+from restante.domain.message import Draft
+from restante.domain.registry import Identity, Presence
+from restante.system.processes import process_of
+from restante.system.remote import RemoteWindow
+from restante.wiring.serving import announced, live_server, serving
+from restante.wiring.sessions import SessionParts, open_exchange, open_window
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+THREAD = "7a3e0000-0000-4000-8000-00000000000a"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    return {"HOME": str(tmp_path), "RESTANTE_DATA": str(tmp_path / "data")}
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    place = tmp_path / "repo"
+    (place / ".git").mkdir(parents=True)
+    (place / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    return place
+
+
+def test_an_agents_session_is_registered_by_its_first_use_and_proven_from_then_on(
+    home: dict[str, str], repo: Path
+) -> None:
+    environment = {**home, "CODEX_THREAD_ID": THREAD}
+    window = open_window(environment, str(repo))
+    assert window.identity == Identity("", THREAD, verified=True)
+    (row,) = window.sessions()
+    assert (row.session.vendor, row.session.worktree) == ("codex", str(repo))
+    events = [one.sessions()[0].session.event for one in (window, open_window(environment, str(repo)))]
+    assert events[0] == events[1]
+    for directory, mode in ((repo.parent / "data", 0o700), (repo.parent / "data" / "sessions" / THREAD, 0o600)):
+        assert stat.S_IMODE(directory.stat().st_mode) == mode
+
+
+def test_a_detached_session_that_asks_again_is_attached_again(home: dict[str, str], repo: Path) -> None:
+    environment = {**home, "CODEX_THREAD_ID": THREAD}
+    open_window(environment, str(repo)).detach()
+    (row,) = open_window(environment, str(repo)).sessions()
+    assert row.session.detached is None
+    assert row.presence in (Presence.ALIVE, Presence.UNKNOWN)
+
+
+def test_a_person_is_proven_by_the_token_and_decides_about_persistence(home: dict[str, str], repo: Path) -> None:
+    window = open_window(home, str(repo))
+    assert window.identity == Identity("", verified=True)
+    assert window.set_persistence(True).is_on
+    token = (repo.parent / "data" / "person").read_text().strip()
+    for path in (repo.parent / "data").glob("restante.db*"):
+        assert token.encode() not in path.read_bytes()
+
+
+def test_a_nested_run_is_no_session_reads_are_peeks_and_acks_forbidden(home: dict[str, str], repo: Path) -> None:
+    """Told apart by the environment where no agent program can be seen above: it names two sessions."""
+    outer = {**home, "CODEX_THREAD_ID": THREAD}
+    open_window(home, str(repo)).set_persistence(True)
+    own = open_window(outer, str(repo))
+    message = open_window(home, str(repo)).post(THREAD, Draft("For the outer one.")).posted.message
+    nested = open_window({**outer, "CLAUDE_CODE_SESSION_ID": "another-session"}, str(repo))
+    assert not nested.identity.session
+    assert nested.identity.sender.label == "user (unverified)"
+    reading = nested.read(THREAD)
+    assert reading.is_peek
+    nested.confirm([message.id], THREAD)
+    with pytest.raises(Forbidden):
+        nested.acknowledge([message.id], THREAD)
+    assert own.read().counts.unseen == 1
+    assert [row.session.id for row in own.sessions()] == [THREAD]
+
+
+def test_who_cannot_have_a_secret_is_unverified_and_no_less(home: dict[str, str], repo: Path) -> None:
+    data = repo.parent / "data"
+    (data / "person").mkdir(parents=True)
+    (data / "sessions").write_text("a file where the directory of secrets should be")
+    assert open_window(home, str(repo)).identity == Identity()
+    agent = open_window({**home, "CODEX_THREAD_ID": THREAD}, str(repo))
+    assert agent.identity == Identity("", THREAD, verified=False)
+
+
+def test_outside_of_worktrees_a_window_opens_too(home: dict[str, str], tmp_path: Path) -> None:
+    window = open_window({**home, "CODEX_THREAD_ID": THREAD}, str(tmp_path))
+    assert window.sessions()[0].session.worktree == ""
+
+
+def test_a_configured_server_is_asked(home: dict[str, str], repo: Path) -> None:
+    window = open_window({**home, "RESTANTE_SERVER_URL": "http://127.0.0.1:9"}, str(repo))
+    assert isinstance(window, RemoteWindow)
+
+
+def test_a_server_of_this_machine_is_found_while_its_process_lives(home: dict[str, str], repo: Path) -> None:
+    assert live_server(home) == ""
+    with announced(home, "http://127.0.0.1:9"):
+        assert live_server(home) == "http://127.0.0.1:9"
+        assert isinstance(open_window(home, str(repo)), RemoteWindow)
+        assert stat.S_IMODE((repo.parent / "data" / "server.json").stat().st_mode) == 0o600
+    assert live_server(home) == ""
+    assert not isinstance(open_window(home, str(repo)), RemoteWindow)
+
+
+@pytest.mark.parametrize("lie", ["dead", "reused", "elsewhere", "rubbish", "half"])
+def test_a_server_that_is_not_proven_to_live_is_not_asked(home: dict[str, str], tmp_path: Path, lie: str) -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    process = process_of(child.pid)
+    child.communicate(b"\n")
+    told: dict[str, object] = {"url": "http://127.0.0.1:9", **process._asdict()}
+    if lie == "reused":
+        told["pid"] = os.getpid()
+    elif lie == "elsewhere":
+        told |= {**process_of(os.getpid())._asdict(), "host": "another-machine"}
+    elif lie == "half":
+        del told["started"]
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "server.json").write_text("{" if lie == "rubbish" else json.dumps(told))
+    assert live_server(home) == ""
+
+
+def test_there_is_one_server_for_a_data_directory(home: dict[str, str]) -> None:
+    with serving(home), pytest.raises(Refused, match="another server"), serving(home):
+        pass
+    with serving(home):
+        pass
+
+
+def test_a_place_for_data_is_needed_and_a_faulty_configuration_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        open_exchange({})
+    with pytest.raises(BadConfig):
+        open_exchange({"HOME": str(tmp_path), "RESTANTE_SESSIONS_TTL": "soon"})
+
+
+def test_opening_an_exchange_and_looking_creates_nothing(home: dict[str, str], tmp_path: Path) -> None:
+    exchange = open_exchange(home)
+    window = exchange.window(Identity())
+    assert window.sessions() == []
+    assert window.watch().rows == ()
+    assert not window.persistence().is_on
+    assert not (tmp_path / "data").exists()
+    exchange.close()
+
+
+def test_a_database_by_url_is_durable_by_nature(home: dict[str, str]) -> None:
+    pytest.importorskip("psycopg")
+    parts = SessionParts({**home, "RESTANTE_DATABASE_URL": "postgresql://nobody@127.0.0.1:9/none"}, holds_mail=True)
+    found = parts.keeping.persistence()
+    assert (found.is_on, found.is_fixed, found.has_server) == (True, True, True)
+    with pytest.raises(Refused):
+        parts.keeping.switch(False)
+    parts.keeping.switch(True)
+    assert parts.keeping.mend() == ()
