@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import select
+import socket
+import sys
 from typing import TYPE_CHECKING, Any
 
 import h11
@@ -17,7 +19,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from restante.faces.http.sending import BASIC_HEADERS, encode
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Iterable
 
     from uvicorn.protocols.http.h11_impl import RequestResponseCycle
@@ -27,6 +28,7 @@ BODY_SECONDS = 30.0
 STUCK_SECONDS = 30.0
 SWEEP_SECONDS = 1.0
 
+_SIOCOUTQ, _SIOCOUTQNSD, _SO_NWRITE = 0x5411, 0x894B, 0x1024
 _BROKEN = select.POLLERR | select.POLLHUP if hasattr(select, "poll") else 0
 
 
@@ -124,7 +126,42 @@ class Connection(H11Protocol):
                 self.transport.abort()
                 return False
             await asyncio.sleep(0.005)
-        return not self.was_broken()
+        # Whoever ended it before the answer was out did not wait for the answer.
+        return not self.transport.is_closing() and not self.was_broken()
+
+    def is_decided(self, *, at_once: bool) -> bool:
+        """Whether the connection ended, or what was sent is with the client's system: before that nobody can read it.
+
+        Args:
+            at_once: Do not wait for the word of a system that is this one: it may come late (RFC 1122, 4.2.3.2).
+        """
+        if self.is_lost:
+            return True
+        raw: socket.socket | None = self.transport.get_extra_info("socket")
+        if raw is None or raw.fileno() < 0:
+            return True
+        is_here = at_once and bool(self.client) and is_loopback(self.client[0] if self.client else "")
+        return _queued(raw, only_unsent=is_here) == 0
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address is one of this machine that no other can reach."""
+    return address in {"::1", "localhost"} or address.startswith(("127.", "::ffff:127."))
+
+
+def _queued(raw: socket.socket, *, only_unsent: bool) -> int:
+    """Return how many bytes wait in the system: tcp(7), ``SIOCOUTQ`` and ``SIOCOUTQNSD``; ``SO_NWRITE`` of BSDs."""
+    import fcntl
+    import struct
+
+    is_linux = sys.platform.startswith("linux")
+    try:
+        if is_linux:
+            answer = fcntl.ioctl(raw.fileno(), _SIOCOUTQNSD if only_unsent else _SIOCOUTQ, b"\0" * 4)
+            return int(struct.unpack("i", answer)[0])
+        return raw.getsockopt(socket.SOL_SOCKET, _SO_NWRITE)
+    except OSError:
+        return 0
 
 
 def _is_broken(transport: Any) -> bool:  # noqa: ANN401

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from restante.faces.http.connections import Connection
 
 GRACE_SECONDS = 0.25
+# A client that takes nothing for so long will not read it.
+MOST_SECONDS = 30.0
 
 
 class Handover:
@@ -50,16 +52,18 @@ class Handovers:
     def add(self, one: Handover) -> None:
         """Leave a read open for the moment."""
         self._open[one] = None
-        one.timer = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._settle, one)
+        self._wait(one, MOST_SECONDS / GRACE_SECONDS)
 
     def settle(self) -> None:
         """Decide all open reads now. What is taken for read is asked of the exchange before anything else."""
         for one in tuple(self._open):
-            self._settle(one)
+            if one.connection.is_decided(at_once=True):
+                self._settle(one)
 
     async def finish(self) -> None:
         """Decide all open reads, and wait until that is written down."""
-        self.settle()
+        for one in tuple(self._open):
+            self._settle(one)
         if self._asked:
             await asyncio.gather(*self._asked, return_exceptions=True)
 
@@ -69,13 +73,22 @@ class Handovers:
         self._asked.add(asked)
         asked.add_done_callback(self._answered)
 
+    def _wait(self, one: Handover, rounds: float) -> None:
+        one.timer = asyncio.get_running_loop().call_later(GRACE_SECONDS, self._look, one, rounds - 1)
+
+    def _look(self, one: Handover, rounds: float) -> None:
+        if one in self._open and rounds > 0 and not one.connection.is_decided(at_once=False):
+            self._wait(one, rounds)
+        else:
+            self._settle(one)
+
     def _settle(self, one: Handover) -> None:
         if one not in self._open:
             return
         del self._open[one]
         if one.timer:
             one.timer.cancel()
-        if one.connection.was_broken():
+        if one.connection.was_broken() or not one.connection.is_decided(at_once=True):
             self._lost()
         else:
             self.confirm(one.confirm)
