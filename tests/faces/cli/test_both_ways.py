@@ -111,7 +111,11 @@ def _play(cast: Cast, *options: str) -> list[tuple[tuple[str, ...], int, str, st
             found = re.search(r"msg_\d{8}T\d{6}_[0-9a-z]{26}", answer.out)
             assert found
             ids += [found[0]] if found[0] not in ids else []
-        told.append((tuple(map(_sifted, words)), answer.code, _sifted(answer.out), _sifted(answer.err)))
+        out = _sifted(answer.out)
+        if words[0] == "receipts":
+            # On a clock that stands still, all are equally new.
+            out = "\n".join(sorted(re.split(r"\n|(?<=\}), |[\[\]]", out)))
+        told.append((tuple(map(_sifted, words)), answer.code, out, _sifted(answer.err)))
     return told
 
 
