@@ -305,3 +305,20 @@ def test_only_the_receivers_own_wait_makes_it_parked(world: World, caller: str) 
     else:
         assert window.read(BOB, wait=0.01).timed_out
     assert world.row(BOB).is_parked == (caller in RECEIVERS)
+
+
+def test_an_owner_proven_by_a_password_manages_its_own_sessions_and_nothing_else(world: World) -> None:
+    world.session(CAROL, owner="ann")
+    owner = world.claiming("", owner="ann")
+    assert owner.describe(CAROL, name="carol").name == "carol"
+    with pytest.raises(NoSuchSession):
+        owner.delete(ALICE)
+    with pytest.raises(Forbidden):
+        world.claiming("no-such-session", owner="ann").delete(CAROL)
+    world.exchange.trust_person(TOKEN, "ann")
+    person = world.exchange.window(world.exchange.identify(Claim(TOKEN, owner="ann")))
+    assert person.identity == Identity("ann", verified=True)
+    for window in (owner, person):
+        with pytest.raises(Forbidden):
+            window.set_persistence(True)
+    assert owner.delete(CAROL).id == CAROL

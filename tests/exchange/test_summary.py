@@ -9,11 +9,14 @@ import pytest
 from tests.exchange.conftest import ALICE, BOB
 from tests.exchange.world import send, take
 
+from restante.domain.errors import PersistenceOff
 from restante.domain.message import Draft
 from restante.domain.overview import Fate, Reason, mutual_waits
 from restante.domain.registry import Identity, Presence
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.exchange.world import World
 
 CAROL = "ca401000-0000-4000-8000-000000000003"
@@ -204,3 +207,19 @@ def test_rows_are_told_where_nothing_can_be_written(world: World) -> None:
     rows = {row.session.id: row for row in world.exchange.window(Identity()).sessions()}
     assert rows[BOB].presence is Presence.GONE
     assert rows[ALICE].is_idle
+
+
+def test_a_wait_that_failed_leaves_nobody_parked(world: World) -> None:
+    class Broken:
+        def ticks(self, timeout: float | None = None) -> Iterator[None]:
+            yield
+            raise KeyboardInterrupt
+
+    world.parts.watcher = Broken()
+    with pytest.raises(KeyboardInterrupt):
+        world.window(BOB).read(wait=60.0)
+    assert not world.row(BOB).is_parked
+    world.restart(holds_mail=False)
+    with pytest.raises(PersistenceOff):
+        world.window(BOB).read(wait=60.0)
+    assert not world.row(BOB).is_parked

@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import Busy, Forbidden, NoSuchSession, StorageFailed, UsageError
+from restante.domain.errors import Busy, NoSuchSession, StorageFailed, UsageError
 from restante.domain.limits import Limits
 from restante.domain.naming import check_name, meant, unknown
 from restante.domain.overview import Handed
@@ -150,21 +150,18 @@ class LocalWindow:
         if wait is None:
             return self._read(target, after, limit)
         began = time.monotonic()
-        timed_out = True
+        since = self._parts.clock.now()
+        with self._parts.keeping.held() as boxes:
+            corresponding.kept(boxes)
         if is_addressee:
-            since = self._parts.clock.now()
             self._park(target, since, since + timedelta(seconds=wait))
-        for _ in self._parts.watcher.ticks(wait):
-            with self._parts.keeping.held() as boxes:
-                is_over = corresponding.has_unseen(self._box(boxes, target), after)
-            # Whoever waits for the mail of a session that was deleted waits for nothing.
-            if is_over or self._parts.sessions.session(target.id, target.owner) is None:
-                timed_out = False
-                break
-        if is_addressee:
-            # A wait that ended for nothing may be followed by the next at once: the grace bridges the two.
-            ended = self._parts.clock.now()
-            self._park(target, *((since, ended) if timed_out else (None, None)))
+        timed_out = False
+        try:
+            timed_out = self._ran_out(target, after, wait)
+        finally:
+            if is_addressee:
+                # A wait that ended for nothing may be followed by the next at once: the grace bridges the two.
+                self._park(target, *((since, self._parts.clock.now()) if timed_out else (None, None)))
         waited = time.monotonic() - began
         return self._read(target, after, limit)._replace(timed_out=timed_out, waited=waited)
 
@@ -235,11 +232,7 @@ class LocalWindow:
 
     def set_persistence(self, is_on: bool) -> Persistence:
         """Switch it; see ``Window.set_persistence``."""
-        if self._identity.session or not self._identity.verified:
-            raise Forbidden(
-                "whether mail is kept on disk is decided by a person, who proves it by the token",
-                remedy="let the person run: restante persist on, or off",
-            )
+        identifying.check_is_person(self._identity)
         if is_on:
             # The way back for whoever has no server: what cannot be read is kept, under another name.
             self._parts.keeping.mend()
@@ -286,6 +279,17 @@ class LocalWindow:
         with self._parts.keeping.held() as boxes:
             return corresponding.read(self._box(boxes, target), after=after, limit=limit, is_addressee=is_addressee)
 
+    def _ran_out(self, target: Session, after: int, wait: float) -> bool:
+        """Wait, and return whether that was until the time was over."""
+        for _ in self._parts.watcher.ticks(wait):
+            with self._parts.keeping.held() as boxes:
+                if corresponding.has_unseen(self._box(boxes, target), after):
+                    return False
+            # Whoever waits for the mail of a session that was deleted waits for nothing.
+            if self._parts.sessions.session(target.id, target.owner) is None:
+                return False
+        return True
+
     def _park(self, session: Session, since: datetime | None, until: datetime | None) -> None:
         with suppress(StorageFailed, Busy):
             self._exchange.park(session.id, session.owner, since, until)
@@ -314,7 +318,8 @@ class LocalWindow:
         """Return the owner's sessions after what hooks and the system say of them was taken in."""
         parts, now = self._parts, self._parts.clock.now()
         known = parts.sessions.all(self._identity.owner)
-        ids = [one.id for one in known]
+        # Of one that was detached everything is known; there are many of them where nobody looks after a machine.
+        ids = [one.id for one in known if not one.detached]
         latches, blocked = parts.turns.latches(ids), parts.turns.blocked(ids)
         found = []
         for one in known:

@@ -99,16 +99,30 @@ def hear_of(session: Session, sessions: Sessions, now: datetime) -> None:
 
 
 def check_may_change(identity: Identity, session: Session) -> None:
-    """Refuse to let anybody but a session itself, its parent or a proven person say what is true of it.
+    """Refuse to let anybody but a session itself, its parent or a person say what is true of it.
 
-    Who merely drops a claim is nobody in particular, and must not be allowed more by that.
+    A person proves it by the token or, where there are accounts, by the password of the owner. Who merely drops a
+    claim is nobody in particular, and must not be allowed more by that.
 
     Raises:
         Forbidden: It is somebody else.
     """
-    is_person = identity.verified and not identity.session
+    is_person = not identity.session and not identity.claimed and (identity.verified or identity.owner != "")
     if not is_person and (not identity.session or identity.session not in (session.id, session.parent)):
         raise Forbidden(
             f"only session {session.title} itself, its parent or a person with the token may do this",
             remedy="ask them to",
+        )
+
+
+def check_is_person(identity: Identity) -> None:
+    """Refuse anybody but the person whose machine it is, proven by the token.
+
+    Raises:
+        Forbidden: It is somebody else.
+    """
+    if identity.session or identity.owner or not identity.verified:
+        raise Forbidden(
+            "whether mail is kept on disk is decided by the person whose machine this is, who proves it by the token",
+            remedy="let that person run: restante persist on, or off",
         )

@@ -7,6 +7,7 @@ told as kept is kept. The setting is looked at each time: another process may ha
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import time
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 SETTING = "persistence"
 _WAIT_SECONDS = 10.0
 _POLL_SECONDS = 0.005
+# Some network filesystems have none; SQLite refuses most of those by itself.
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
 
 
 class FixedKeeping:
@@ -227,11 +230,13 @@ class FileKeeping:
                 try:
                     fcntl.flock(fd, how | fcntl.LOCK_NB)
                     break
-                except OSError as error:
-                    if not isinstance(error, BlockingIOError):
-                        raise files.failure(self._lock, error) from error
+                except BlockingIOError:
                     if time.monotonic() > end:
                         raise Busy("session mail was in use for too long", remedy="try again") from None
+                except OSError as error:
+                    if error.errno in _NO_LOCKS:
+                        break
+                    raise files.failure(self._lock, error) from error
                 time.sleep(_POLL_SECONDS)
             yield
         finally:
