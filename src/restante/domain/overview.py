@@ -99,12 +99,14 @@ class Handed(NamedTuple):
         to: The session it was posted to.
         counts: The numbers of its mailbox, after it.
         presence: What is proven of that session: mail to one that is gone is kept until it expires.
+        is_left: Whether it is only left for the caller's next checkpoint; then the message has no id yet.
     """
 
     posted: Posted
     to: Session
     counts: Counts
     presence: Presence = Presence.UNKNOWN
+    is_left: bool = False
 
 
 class Reading(NamedTuple):
@@ -128,10 +130,17 @@ class Reading(NamedTuple):
 
 
 class Cleared(NamedTuple):
-    """The answer to an acknowledgement: how many were pending until now, and the numbers after it."""
+    """The answer to an acknowledgement.
+
+    Attributes:
+        removed: How many were pending until now.
+        counts: The numbers after it.
+        is_left: Whether it is only left for the caller's next checkpoint, because a sandbox lets nothing be written.
+    """
 
     removed: int
     counts: Counts
+    is_left: bool = False
 
 
 class Fate(StrEnum):

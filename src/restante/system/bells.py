@@ -30,7 +30,7 @@ class WorktreeSessionBell:
     def ring(self, session: Session) -> None:
         """Ring for a session of this machine. One whose process is not known may be anywhere: it is rung for here."""
         if session.worktree and (session.process is None or session.process.host == self._host):
-            _ring(session.worktree)
+            ring_in(session.worktree)
 
     def hush(self, worktree: str, is_waiting: Callable[[], bool]) -> None:
         """Stop ringing unless mail waits; a post meanwhile is not missed, because it rings after it is stored."""
@@ -44,7 +44,7 @@ class WorktreeSessionBell:
             is_over = not is_waiting()
         finally:
             if not is_over:
-                _ring(worktree)
+                ring_in(worktree)
 
 
 def is_ringing(worktree: str) -> bool:
@@ -64,7 +64,8 @@ def _path(worktree: str) -> str:
     return os.path.join(private, BELL)
 
 
-def _ring(worktree: str) -> None:
+def ring_in(worktree: str) -> None:
+    """Ring in a worktree of this machine, where a mailbox is installed. Never raises."""
     path = _path(worktree)
     if not path:
         return

@@ -5,6 +5,7 @@ Whatever goes wrong here, the worktree's mail is delivered all the same.
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from restante.domain.registry import Process
     from restante.domain.session import Caller
     from restante.ports.sessions import Window
+    from restante.system.outgoing import Outgoing
 
 _VARIABLES = {"claude": "CLAUDE_CODE_SESSION_ID", "codex": "CODEX_THREAD_ID"}
 
@@ -52,6 +54,9 @@ class SessionDesk:
         environment: The hook's environment.
         data: The data directory.
         turns: What hooks leave behind about turns.
+
+    Attributes:
+        troubles: What the session has to know of things it left that could not be done.
     """
 
     def __init__(self, root: str, caller: Caller, environment: Mapping[str, str], data: str, turns: TurnFiles) -> None:
@@ -62,10 +67,13 @@ class SessionDesk:
         self._turns = turns
         self._opened: Window | None = None
         self._is_read = False
+        self.troubles: list[str] = []
 
     def note(self, moment: Moment) -> None:
         """Tell the register of a session's start or end, and leave the sign of a turn's."""
         session = self._caller.session
+        with suppress(RestanteError):
+            self._carry()
         with suppress(RestanteError):
             if moment is Moment.SESSION_START or (moment is Moment.PROMPT and not self._is_known(session)):
                 self._register()
@@ -98,10 +106,30 @@ class SessionDesk:
         """Let the bell rest, unless mail waits for another session that works in this worktree."""
         if self._is_read and is_ringing(self._root):
             with suppress(RestanteError):
-                WorktreeSessionBell("").hush(self._root, self._others_wait)
+                WorktreeSessionBell("").hush(self._root, self._waits)
 
-    def _others_wait(self) -> bool:
-        return any(
+    def _outgoing(self) -> Outgoing | None:
+        """Return what the session left in its worktree because a sandbox let it write nowhere else, if anything."""
+        if not os.path.isdir(os.path.join(self._root, ".codex-mailbox", ".restante", "outgoing")):
+            return None
+        if not self._is_known(self._caller.session):
+            return None
+        from restante.system.outgoing import Outgoing
+        from restante.system.secrets import session_secret
+
+        return Outgoing(self._root, self._caller.session, session_secret(self._data, self._caller.session))
+
+    def _carry(self) -> None:
+        from restante.wiring.leaving import carry_on
+
+        outgoing = self._outgoing()
+        if outgoing:
+            self.troubles = carry_on(outgoing, self._window)
+
+    def _waits(self) -> bool:
+        """Tell whether something of this session is still to be carried on, or mail waits for a neighbour."""
+        outgoing = self._outgoing()
+        return bool(outgoing and outgoing.words()) or any(
             row.counts.pending
             for row in self._window().sessions()
             if row.session.worktree == self._root and row.presence in (Presence.ALIVE, Presence.UNKNOWN)

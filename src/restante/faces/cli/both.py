@@ -304,7 +304,8 @@ def acknowledge(
         from restante.faces.cli.jsonable import of_counts, of_receipt, print_json
 
         removed = cleared.removed if cleared else 0
-        session = {"ids": own, "removed": removed, "counts": of_counts(session_counts)}
+        left = cleared is not None and cleared.is_left
+        session = {"ids": own, "removed": removed, "counts": of_counts(session_counts), "left": left}
         print_json({"receipts": [of_receipt(one) for one in receipts], "counts": of_counts(counts), "session": session})
         return
     for receipt in receipts:
@@ -334,7 +335,9 @@ def _check_not_ones_own(desk: Desk, mail: _Mail, own: Sequence[str]) -> None:
 
 
 def _say_cleared(ids: Sequence[str], cleared: Cleared, through: str | None, words: str) -> None:
-    if through:
+    if cleared.is_left:
+        say(f"left for your next checkpoint, which carries it out of this sandbox: {words} for {' '.join(ids)}")
+    elif through:
         say(f"acknowledged {cleared.removed} through {ids[0]}: {words}")
     elif cleared.removed == len(ids):
         for one in ids:
@@ -377,7 +380,10 @@ def reply_to_session(desk: Desk, message: str, text: str, *, as_json: bool) -> b
         return True
     from restante.faces.cli.session_render import named
 
-    say(f"replied {posted.id} to {entry.message.id}, posted to {named(handed.to)}")
+    if handed.is_left:
+        say(f"left for your next checkpoint, which carries it out of this sandbox: to {named(handed.to)}")
+    else:
+        say(f"replied {posted.id} to {entry.message.id}, posted to {named(handed.to)}")
     if entry.standing.is_pending:
         say(f"the message still waits for: restante ack {entry.message.id}")
     return True

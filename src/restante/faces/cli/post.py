@@ -57,7 +57,10 @@ def answer_post(handed: Handed, identity: Identity, as_json: bool) -> None:
     if as_json:
         from restante.faces.cli.jsonable import print_json
 
-        print_json(wire.of_handed(handed))
+        print_json({**wire.of_handed(handed), "left": handed.is_left})
+    elif handed.is_left:
+        say(f"left for your next checkpoint, which carries it out of this sandbox: to {named(handed.to)}")
+        say(f"sent as: {sender_words(sender)}")
     else:
         say(f"{'already sent' if handed.posted.duplicate else 'sent'} {message.id} to {named(handed.to)}")
         say(f"sent as: {sender_words(sender)}")
@@ -71,7 +74,7 @@ def answer_post(handed: Handed, identity: Identity, as_json: bool) -> None:
     if handed.presence in (Presence.GONE, Presence.DETACHED):
         until = f" until {iso(message.expires)}" if message.expires else ""
         tell(f"note: the process of {named(handed.to)} ended; the message is kept{until}, for when it comes back")
-    if not as_json:
+    if not as_json and not handed.is_left:
         tell(
             f"{handed.counts.pending} pending there, {handed.counts.unseen} unseen; "
             f"next: restante receipts {message.id[-8:]}; restante inbox --wait"

@@ -145,7 +145,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "ack": record(
         receipts=list_of(_RECEIPT),
         counts=_COUNTS,
-        session=or_null(record(ids=list_of(TEXT), removed=NUMBER, counts=_COUNTS)),
+        session=or_null(record(ids=list_of(TEXT), removed=NUMBER, counts=_COUNTS, left=FLAG)),
     ),
     "reply": record(reply=_REPLY),
     "repeats list": record(repeats=list_of(_REPEAT)),

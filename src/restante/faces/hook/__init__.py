@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from restante.domain.checkpoint import Delivery
 
 _MOST_INPUT = 64 * 1024 * 1024
+_MOST_TROUBLES = 3
+_MOST_TROUBLE = 300
 # One table for both programs: they use the same names for these events.
 _MOMENTS = {
     "SessionStart": "session_start",
@@ -99,9 +101,22 @@ def _deliver(
     asks_who_holds = when is Moment.STOP and not already_held
     other_holds = asks_who_holds and other_program_holds(root, agent, environment)
     delivery = office.checkpoint(Checkpoint(when, caller, already_held, other_holds), desk)
+    if desk and desk.troubles:
+        delivery = _with(desk.troubles, delivery, holds=when is Moment.STOP)
     if desk and delivery and delivery.holds:
         desk.go_on()
-    return delivery
+    return delivery if when is not Moment.SESSION_END else None
+
+
+def _with(troubles: list[str], delivery: Delivery | None, *, holds: bool) -> Delivery:
+    """Put what the session has to know of its own words before its mail."""
+    from restante.domain.checkpoint import Delivery
+    from restante.domain.text import cut, visible
+
+    told = "".join(f"{cut(visible(one), _MOST_TROUBLE)}\n" for one in troubles[:_MOST_TROUBLES])
+    if delivery is None:
+        return Delivery(told, holds, ())
+    return delivery._replace(text=f"{told}\n{delivery.text}")
 
 
 def _shape(event: str, delivery: Delivery) -> dict[str, object]:
