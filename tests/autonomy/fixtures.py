@@ -122,7 +122,7 @@ def policy(**changes: Any) -> Policy:
     return parse_policy({"autonomy": block})
 
 
-HARMLESS = {
+HARMLESS: dict[Any, Any] = {
     "estimated_minutes": 20,
     "risk_tier": "P3",
     "expected_files_touched": 1,

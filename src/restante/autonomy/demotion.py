@@ -40,7 +40,8 @@ NOTES = {
     "reply_only_advisory": "lexical_advisory_reply_only",
     "profileless_type": "side_effect_verb_demoted_for_profileless_type",
 }
-_FENCE = re.compile(r"^[ \t]*```oacp-guardrails[ \t]*\r?\n(.*?)^[ \t]*```[ \t]*\r?$", re.MULTILINE | re.DOTALL)
+_OPENING = re.compile(r"^[ \t]*```oacp-guardrails[ \t]*\r?\n", re.MULTILINE)
+_CLOSING = re.compile(r"^[ \t]*```[ \t]*\r?$", re.MULTILINE)
 _MERGE_SETTING = re.compile(r"merge(?:[- ]commit)?\s+(?:method|settings?|strategy|mode)\b", re.IGNORECASE)
 _IN_CLAUSE = r"[^.!?;\n]{0,80}?"
 _WHAT_AN_INSTALL_BRINGS = re.compile(
@@ -87,7 +88,7 @@ class Reader:
     """
 
     def __init__(self, text: str, declared: Declared) -> None:
-        self.fences = [match.span(1) for match in _FENCE.finditer(text)]
+        self.fences = guardrails(text)
         self._text = text
         self._declared = declared
         self._around = Surroundings(text)
@@ -152,3 +153,16 @@ class Reader:
     def _is_fenced(self, start: int, end: int) -> bool:
         at = bisect_right(self.fences, (start, len(self._text) + 1)) - 1
         return at >= 0 and self.fences[at][0] <= start and end <= self.fences[at][1]
+
+
+def guardrails(text: str) -> list[tuple[int, int]]:
+    """Return where the guardrails sections of a text are; one that is never closed is none."""
+    sections: list[tuple[int, int]] = []
+    opening = _OPENING.search(text)
+    while opening is not None:
+        closing = _CLOSING.search(text, opening.end())
+        if closing is None:
+            break
+        sections.append((opening.end(), closing.start()))
+        opening = _OPENING.search(text, closing.end())
+    return sections

@@ -16,6 +16,7 @@ DEPENDENCY = "strict_dependency_install"
 SENSITIVE = "strict_sensitive_scope"
 HIDDEN = "strict_hidden_text"
 
+_LINE = r"[^\n;|&]{0,120}?"
 _FLAGS = r"(?:[ \t]+--?[\w-]+(?:=\S{1,80})?){0,6}"
 # A branch that everybody works from, at the end of what is said of it: "main", not "main thread".
 _SHARED = (
@@ -45,6 +46,20 @@ _COMMANDS = (
         ("--force-with-lease", "--force-if-includes"),
         r"(?<![\w-])--force-(?:with-lease|if-includes)(?![\w-])",
     ),
+    Rule(
+        "destructive.rm_flags",
+        "removes a tree without asking",
+        ("rm ", "rm\t"),
+        rf"(?<![\w-])rm\b(?={_LINE}[ \t]-(?:[a-z]{{0,6}}r|-recursive))(?={_LINE}[ \t]-(?:[a-z]{{0,6}}f|-force))",
+        also=(" -", "\t-"),
+    ),
+    Rule(
+        "destructive.git_force",
+        "throws away commits of others",
+        ("git ", "git\t"),
+        rf"(?<![\w.-])git\b{_LINE}[ \t]push\b{_LINE}[ \t]-[a-eg-z]{{0,4}}f[a-z]{{0,4}}(?![\w-])",
+        also=("push",),
+    ),
     Rule("destructive.make_filesystem", "overwrites a disk", ("mkfs",), r"(?<![\w./-])mkfs(?:\.\w{1,12})?(?![\w./-])"),
     Rule(
         "branch.git_push",
@@ -52,7 +67,7 @@ _COMMANDS = (
         ("git ", "git\t"),
         r"(?<![\w.-])git(?:[ \t]+-{1,2}\S{1,80}){0,4}[ \t]+push"
         + _FLAGS
-        + rf"(?:[ \t]+{_NAME})?[ \t]+\+?(?:{_NAME}:)?(?:refs/heads/)?(?:main|master|trunk)(?![\w./-])",
+        + rf"(?:[ \t]+{_NAME})?[ \t]+\+?(?:{_NAME}:)?(?:refs/heads/)?(?:main|master|trunk)(?![\w/-]|\.\w)",
         also=("push",),
     ),
     Rule(
@@ -91,7 +106,7 @@ _COMMANDS = (
         rf"\b(?:npm|pnpm|yarn|bun|cargo|poetry|flit|hatch|pdm|uv|vsce|lerna){_FLAGS}[ \t]+publish\b"
         r"|\btwine[ \t]+upload\b|\bgem[ \t]+push\b|\b(?:docker|podman)[ \t]+(?:image[ \t]+)?push\b"
         r"|\bgh[ \t]+(?:pr[ \t]+merge|release[ \t]+create|workflow[ \t]+run)\b"
-        rf"|\b(?:kubectl|terraform|tofu|terragrunt){_FLAGS}[ \t]+apply\b|\bhelm[ \t]+(?:install|upgrade)\b"
+        rf"|\b(?:kubectl|terraform|tofu|terragrunt)\b[^\n;|&]{{0,80}}?[ \t]apply\b|\bhelm[ \t]+(?:install|upgrade)\b"
         r"|\bpulumi[ \t]+up\b"
         rf"|\b(?:cdk|serverless|vercel|netlify|flyctl|fly|firebase){_FLAGS}[ \t]+(?:deploy|--prod)\b"
         r"|\bgcloud[ \t]+[\w -]{1,40}[ \t]deploy\b",
