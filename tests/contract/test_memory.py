@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from restante.testing import FakeClock, MailboxContract, MemoryMailbox
+from restante.testing import FakeClock, MailboxContract, MemoryMailbox, SharingContract
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from restante.domain.limits import Limits
 
 
-class TestMemory(MailboxContract):
+class TestMemory(MailboxContract, SharingContract):
     persistent = False
 
     def make_mailbox(self, tmp_path: Path, clock: FakeClock, limits: Limits) -> MemoryMailbox:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from restante.stores.sql.in_memory import open_memory
 from restante.stores.sql.sqlite import SqliteDatabase, SqliteMailbox
-from restante.testing import FakeClock, MailboxContract
+from restante.testing import FakeClock, MailboxContract, SharingContract
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from restante.ports import Mailbox
 
 
-class TestSqlite(MailboxContract):
+class TestSqlite(MailboxContract, SharingContract):
     filesystem = "ext4"
 
     def make_mailbox(self, tmp_path: Path, clock: FakeClock, limits: Limits) -> SqliteMailbox:
@@ -34,3 +35,10 @@ class TestSqlite(MailboxContract):
 
 class TestSqliteOnANetworkFilesystem(TestSqlite):
     filesystem = "nfs4"
+
+
+class TestSqliteInMemory(MailboxContract, SharingContract):
+    persistent = False
+
+    def make_mailbox(self, tmp_path: Path, clock: FakeClock, limits: Limits) -> Mailbox:
+        return open_memory(clock, self.ids).mailbox("team/reviewer", limits=limits)

@@ -15,8 +15,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from restante.stores.memory import MemoryMailbox
     from restante.testing.contract import MailboxContract
+    from restante.testing.contract.sessions import SessionsContract
+    from restante.testing.contract.sharing import SharingContract
     from restante.testing.fakes import TRICKY_TEXTS, FakeClock, SequentialIds, make_draft, make_message
     from restante.testing.machine import mailbox_machine
+    from restante.testing.register import register_machine
 
 __all__ = [
     "TRICKY_TEXTS",
@@ -24,15 +27,21 @@ __all__ = [
     "MailboxContract",
     "MemoryMailbox",
     "SequentialIds",
+    "SessionsContract",
+    "SharingContract",
     "mailbox_machine",
     "make_draft",
     "make_message",
+    "register_machine",
 ]
 
 _HOMES = {
     "MailboxContract": "restante.testing.contract",
     "MemoryMailbox": "restante.stores.memory",
+    "SessionsContract": "restante.testing.contract.sessions",
+    "SharingContract": "restante.testing.contract.sharing",
     "mailbox_machine": "restante.testing.machine",
+    "register_machine": "restante.testing.register",
 }
 
 
