@@ -1,8 +1,14 @@
 """Mail between sessions: the public Python API beside ``office``, which is about one worktree.
 
-    >>> exchange = open_exchange(os.environ)  # restante.wiring.sessions
-    >>> window = exchange.window(exchange.identify(Claim(session="0192e4a7")))
-    >>> window.post("planner", Draft("The parser is done.")).posted.message.id
+    >>> from restante import Draft
+    >>> from restante.domain.registry import Arrival, Claim, Identity
+    >>> from restante.wiring.sessions import open_exchange
+    >>> exchange = open_exchange({"RESTANTE_DATA": "data"}, holds_mail=True)
+    >>> anybody = exchange.window(Identity())
+    >>> sessions = [anybody.register(Arrival(f"session-{name}", name=name)) for name in ("planner", "worker")]
+    >>> window = exchange.window(exchange.identify(Claim(session="session-worker")))
+    >>> window.post("planner", Draft("The parser is done.")).counts.unseen
+    1
 
 An exchange serves any number of callers; what one of them may ask is a ``ports.sessions.Window``. It holds no state
 of its own but what its parts keep.
