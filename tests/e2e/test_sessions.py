@@ -131,3 +131,31 @@ def test_mail_of_a_session_that_ended_is_kept_and_found_when_it_is_resumed(codex
         assert work(codex, server, worktree.root, "resume", session).session == session
     assert "token-51c8" in server.requests[0].prompt
     assert rows(worktree)["codex"]["inboxPending"] == 0
+
+
+def test_an_agent_in_the_workspace_write_sandbox_reads_answers_and_posts(codex: Codex, tmp_path: Path) -> None:
+    codex.sandbox = "workspace-write"
+    worktree = worktree_of(codex, tmp_path / "repo")
+    worktree.restante("persist", "on")
+    worktree.restante("session", "start", "--id", "coordinator-1", "--name", "coordinator")
+    data = codex.home / ".local" / "share" / "restante"
+
+    def post(_: Request) -> Step:
+        worktree.restante("post", rows(worktree)["codex"]["id"], TASK)
+        return run(f"touch {data}/written; restante inbox")
+
+    def answer(request: Request) -> Step:
+        (ack,) = acknowledge(request).shell
+        return run(f"{ack} && restante post coordinator 'It is done.'")
+
+    with model_of(codex, post, answer, run("restante ls"), say("Finished.")) as server:
+        finished = work(codex, server, worktree.root)
+    assert not (data / "written").exists()
+    assert "token-51c8" in server.requests[1].prompt
+    assert server.requests[2].prompt.count("left for your next checkpoint") == 2
+    assert rows(worktree)["codex"]["inboxPending"] == 0
+    (trace,) = json.loads(worktree.restante("receipts", "--json"))["receipts"]
+    assert trace["state"] == "acknowledged"
+    told = worktree.restante("inbox", "--session", "coordinator", "--peek")
+    assert f"from session:{finished.session}," in told
+    assert "It is done." in told

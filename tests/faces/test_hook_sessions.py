@@ -8,22 +8,41 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from restante import Draft, open_office
 from restante.agents.hookline import command_line
+from restante.domain.errors import StorageFailed
+from restante.domain.message import Priority
 from restante.domain.overview import Fate
+from restante.domain.receipt import Decision
 from restante.domain.registry import Presence
 from restante.faces.hook import answer
 from restante.system.bells import is_ringing
+from restante.system.outgoing import Outgoing
+from restante.system.secrets import session_secret
 from restante.system.turns import TurnFiles
+from restante.wiring.leaving import LeavingWindow
 from restante.wiring.sessions import open_window
 
 if TYPE_CHECKING:
     from restante.domain.overview import Row
     from restante.ports.sessions import Window
+
+
+class Barred:
+    """A window that can look and store nothing, as in a sandbox."""
+
+    def __init__(self, window: Window) -> None:
+        self._window = window
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("post", "acknowledge", "confirm"):
+            raise StorageFailed("mail.db cannot be written here")
+        return getattr(self._window, name)
+
 
 GUARD = Path(__file__).parents[2] / "scripts" / "restante-hook"
 
@@ -60,6 +79,10 @@ class Machine:
 
     def row(self, session: str) -> Row:
         return next(one for one in self.person.sessions() if one.session.id == session)
+
+    def sandboxed(self, session: str) -> Window:
+        outgoing = Outgoing(str(self.root), session, session_secret(str(self.data), session))
+        return LeavingWindow(cast("Window", Barred(self.window(session))), outgoing)
 
     @property
     def ids(self) -> list[str]:
@@ -247,6 +270,64 @@ def test_what_is_wrong_with_the_register_never_fails_a_turn_nor_the_worktrees_ma
         assert bool(text) is (event in ("SessionStart", "Stop"))
         assert "Leave auth alone." in text or not text or "Before you finish" in text
     assert is_ringing(str(machine.root))
+
+
+def test_bl15_what_a_sandboxed_agent_acknowledges_is_carried_on_by_its_next_checkpoint(machine: Machine) -> None:
+    machine.hook("SessionStart")
+    handed = machine.person.post("aaaaaaaa-1", Draft("Take the parser."))
+    machine.hook("PostToolUse")
+    window = machine.sandboxed("aaaaaaaa-1")
+    message = handed.posted.message.id
+    window.confirm([message])
+    cleared = window.acknowledge([message], decision=Decision.REJECTED, summary="not mine")
+    assert (cleared.is_left, cleared.removed, cleared.counts.pending) == (True, 1, 0)
+    assert machine.row("aaaaaaaa-1").counts.pending == 1
+    assert machine.hook("PostToolUse") == ""
+    (trace,) = machine.person.receipts()
+    assert (trace.fate, trace.decision) == (Fate.ACKNOWLEDGED, Decision.REJECTED)
+    assert not is_ringing(str(machine.root))
+
+
+def test_bl15_what_it_posts_is_posted_once_however_often_it_is_carried(machine: Machine) -> None:
+    machine.hook("SessionStart")
+    machine.hook("SessionStart", session="bbbbbbbb-2")
+    handed = machine.sandboxed("aaaaaaaa-1").post("bbbbbbbb", Draft("Done.", priority=Priority.HIGH))
+    assert (handed.is_left, handed.to.id) == (True, "bbbbbbbb-2")
+    outgoing = machine.root / ".codex-mailbox" / ".restante" / "outgoing"
+    (left,) = outgoing.iterdir()
+    data = left.read_bytes()
+    machine.hook("PostToolUse")
+    assert list(outgoing.iterdir()) == []
+    # As if the hook had been killed between the post and the end.
+    left.write_bytes(data)
+    left.chmod(0o600)
+    machine.hook("SessionEnd")
+    assert list(outgoing.iterdir()) == []
+    (entry,) = machine.window("bbbbbbbb-2").read().entries
+    assert (entry.message.body, entry.message.sender.label) == ("Done.", "session:aaaaaaaa-1")
+    assert entry.message.priority is Priority.HIGH
+
+
+@pytest.mark.parametrize("event", ["PostToolUse", "Stop"])
+def test_what_is_refused_later_is_told_to_the_agent_once(machine: Machine, event: str) -> None:
+    machine.hook("SessionStart")
+    machine.hook("SessionStart", session="bbbbbbbb-2")
+    machine.sandboxed("aaaaaaaa-1").post("bbbbbbbb-2", Draft("Done."))
+    machine.person.delete("bbbbbbbb-2")
+    text = machine.hook(event)
+    assert "Your message to session bbbbbbbb-2, which was left for this checkpoint, was refused: no session" in text
+    assert machine.hook(event) == ""
+    assert not is_ringing(str(machine.root))
+
+
+def test_what_a_neighbour_left_is_not_carried_as_somebody_elses(machine: Machine) -> None:
+    machine.hook("SessionStart")
+    machine.hook("SessionStart", session="bbbbbbbb-2")
+    machine.sandboxed("aaaaaaaa-1").post("bbbbbbbb-2", Draft("Done."))
+    assert machine.hook("PostToolUse", session="bbbbbbbb-2") == ""
+    assert machine.row("bbbbbbbb-2").counts.pending == 0
+    machine.hook("Stop")
+    assert machine.row("bbbbbbbb-2").counts.pending == 1
 
 
 SHOW = """
