@@ -122,6 +122,17 @@ def test_a_sender_may_give_less_time_and_not_more(world: World) -> None:
             alice.post(BOB, Draft("Never.", expires=now + timedelta(hours=hours)))
 
 
+def test_an_expiry_without_a_zone_and_a_head_of_two_lines_are_malformed(world: World) -> None:
+    alice = world.window(ALICE)
+    for draft in (
+        Draft("x", expires=world.clock.now().replace(tzinfo=None) + timedelta(hours=1)),
+        Draft("x", subject="a\nb"),
+        Draft("x", client_id="a\nb"),
+    ):
+        with pytest.raises(UsageError):
+            alice.post(BOB, draft)
+
+
 def test_bl47_a_clock_that_steps_back_revives_nothing(world: World) -> None:
     alice, bob = world.window(ALICE), world.window(BOB)
     send(alice, BOB)

@@ -71,14 +71,20 @@ def test_s44_switching_off_deletes_the_file_and_keeps_mail_in_memory(world: Worl
     assert world.holds(CANARY) == []
 
 
-def test_s44_a_left_over_file_is_deleted_by_whoever_looks_next(world: World) -> None:
+@pytest.mark.parametrize("by", ["upkeep", "a server", "a command"])
+def test_s44_a_left_over_file_is_deleted_by_whoever_looks_next(world: World, by: str) -> None:
     world.person.set_persistence(True)
     world.person.set_persistence(False)
     for name in ("mail.db", "mail.db-wal", "mail.db-shm"):
         (world.data / name).write_text(CANARY)
-    world.restart()
-    assert world.exchange.upkeep().problem == ""
+    server = world.exchange
+    world.open(holds_mail=by == "a server")
+    if by == "upkeep":
+        assert world.exchange.upkeep().problem == ""
+    else:
+        world.person.sessions()
     assert world.holds(CANARY) == []
+    server.close()
 
 
 def test_s44_no_late_writer_makes_the_file_again(durable: World) -> None:
@@ -384,3 +390,48 @@ def test_a_damaged_file_without_a_server_is_an_error_and_not_an_empty_box(durabl
     durable.open(holds_mail=False)
     with pytest.raises(Damaged):
         durable.window(BOB).read()
+
+
+SWITCHER = """
+import sys
+from restante.domain.message import Draft
+from restante.domain.registry import Claim
+from restante.wiring.sessions import open_exchange
+
+exchange = open_exchange({"RESTANTE_DATA": sys.argv[1], "HOME": sys.argv[1]}, holds_mail=True)
+exchange.trust_person("token")
+person = exchange.window(exchange.identify(Claim("token")))
+for number in range(20):
+    person.post(sys.argv[2], Draft(f"canary-0815 {number}"))
+print("ready", flush=True)
+while True:
+    person.set_persistence(True)
+    person.set_persistence(False)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("milliseconds", range(0, 40, 2))
+def test_a_kill_in_the_middle_of_a_switch_leaves_all_mail_or_no_text(
+    tmp_path: Path, clock: FakeClock, milliseconds: int
+) -> None:
+    from restante.system.clock import SystemClock
+
+    clock.set(SystemClock().now())
+    world = World(tmp_path, clock, holds_mail=False)
+    world.session(BOB, host="elsewhere")
+    with subprocess.Popen(
+        [sys.executable, "-c", SWITCHER, str(world.data), BOB], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
+        threading.Event().wait(milliseconds / 1000)
+        process.kill()
+    world.restart()
+    assert world.exchange.upkeep().problem == ""
+    if world.person.persistence().is_on:
+        assert len(bodies(world.window(BOB))) == 20
+    else:
+        assert world.holds(CANARY) == []
+        assert bodies(world.window(BOB)) == []
+    world.exchange.close()

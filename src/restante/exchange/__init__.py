@@ -134,7 +134,9 @@ class Exchange:
         """Make everything that this thread does in the block durable at once, when it ends.
 
         A call within that fails is undone alone. Nothing may be told as done before the block was left without an
-        error; an error on leaving undoes every call. ``set_persistence`` and ``upkeep`` do not go into such a block.
+        error. After an error on leaving no call is promised: mail is undone, or was stored a moment before the register
+        failed, and posting again under the same client id tells which. ``set_persistence`` and ``upkeep`` do not go
+        into such a block.
         """
         with self._parts.keeping.held() as boxes:
             if boxes is None:

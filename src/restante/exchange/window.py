@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import Busy, NoSuchSession, StorageFailed, UsageError
-from restante.domain.limits import Limits
+from restante.domain.limits import Limits, check_head
 from restante.domain.naming import check_name, meant, unknown
 from restante.domain.overview import Handed
 from restante.domain.registry import Presence
@@ -125,10 +125,10 @@ class LocalWindow:
 
         parts, now = self._parts, self._parts.clock.now()
         target = self.find(to)
+        limits = Limits(message_bytes=parts.settings.message_bytes)
+        check_head(draft, limits)
         posting.check_expiry(draft.expires, now)
-        posting.check_draft(
-            draft, Limits(message_bytes=parts.settings.message_bytes), self._screen, allow_warnings=allow_warnings
-        )
+        posting.check_draft(draft, limits, self._screen, allow_warnings=allow_warnings)
         draft = corresponding.stamped(draft, self._identity, target, now, parts.settings.session_ttl)
         with parts.keeping.held() as boxes:
             box = corresponding.kept(boxes).box(target.id, target.owner)

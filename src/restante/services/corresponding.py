@@ -59,12 +59,11 @@ def stamped(draft: Draft, identity: Identity, to: Session, now: datetime, time_t
     if identity.session == to.id:
         raise UsageError("a session does not post to itself", remedy="name another one: restante ls")
     last = now + timedelta(seconds=time_to_live)
-    if draft.expires is not None and draft.expires.tzinfo and draft.expires > last + _SLACK:
+    if draft.expires is not None and draft.expires > last + _SLACK:
         raise UsageError(
             f"mail to a session expires after {time_to_live / 3600:g} h at most", remedy="give an earlier time, or none"
         )
-    # Without a zone it is refused, with the reason, where the other lines of the head are looked at.
-    expires = min(draft.expires, last) if draft.expires and draft.expires.tzinfo else draft.expires or last
+    expires = min(draft.expires or last, last)
     sender = identity.sender
     return draft._replace(
         sender=sender,
@@ -81,8 +80,10 @@ def read(box: Box, *, after: int = 0, limit: int | None = None, is_addressee: bo
     """
     if limit is not None and limit < 1:
         raise UsageError(f"a limit of {limit} would tell nothing", remedy="give at least 1")
-    entries = box.entries(pending_only=True, after=after, limit=limit)
+    # In this order: what another process posts between the two is shown and not counted. Counted and not shown it
+    # would end a wait with nothing, while the other way it is the next thing that the wait hears of.
     counts = box.counts()
+    entries = box.entries(pending_only=True, after=after, limit=limit)
     left_out = 0
     if limit is not None and len(entries) == limit:
         rest = counts.pending - len(entries)

@@ -99,6 +99,7 @@ class FileKeeping:
         self._memory: tuple[MemoryDatabase, SqlBoxes] | None = None
         # Set while mail is in memory: a server finds out by it that another process switched.
         self._is_in_memory = False
+        self._is_looked_after = False
         self._holders: dict[int, Boxes | None] = {}
         self._begin_memory()
 
@@ -116,7 +117,8 @@ class FileKeeping:
         while True:
             with self._locked(fcntl.LOCK_SH):
                 is_on = self._is_on()
-                if not (is_on and self._is_in_memory):
+                is_clean = is_on or self._is_looked_after or not os.path.lexists(self._path)
+                if is_clean and not (is_on and self._is_in_memory):
                     self._is_in_memory = not is_on and self._memory is not None
                     self._holders[me] = self._disk if is_on else self._memory[1] if self._memory else None
                     try:
@@ -124,6 +126,12 @@ class FileKeeping:
                     finally:
                         del self._holders[me]
                     return
+            if not is_clean:
+                # What a killed process left is deleted by the first who looks; who cannot must not fail by that.
+                self._is_looked_after = True
+                with suppress(StorageFailed, Busy, Unreadable):
+                    self.mend()
+                continue
             with self._locked(fcntl.LOCK_EX):
                 if self._is_on():
                     self._take_over()
