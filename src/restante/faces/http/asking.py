@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from restante.domain.errors import Unauthorized, UsageError
 from restante.domain.registry import Claim
 from restante.faces.http.accounts import basic_of
-from restante.faces.http.guards import too_large
+from restante.faces.http.guards import drain, too_large
 from restante.faces.http.requests import decode
 
 if TYPE_CHECKING:
@@ -163,6 +163,7 @@ class Ask:
                 raise ClientGoneError
             data += message.get("body", b"")
             if len(data) > self.office.body_bytes:
+                await drain(self._receive)
                 raise too_large(self.office.body_bytes)
             if not message.get("more_body", False):
                 break

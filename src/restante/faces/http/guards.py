@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import Forbidden, RateLimited, RestanteError
@@ -19,6 +21,7 @@ _UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 # A caller may come in a burst of so many seconds' worth of requests.
 _BURST_SECONDS = 10.0
 _MOST_CALLERS = 4096
+_DRAIN_SECONDS = 1.0
 _CALLERS_AN_ADDRESS = 8
 
 
@@ -144,6 +147,8 @@ class Guards:
             self._check(scope)
         except RestanteError as error:
             self._refused(error.code)
+            if isinstance(error, BodyTooLarge) and not any(name == b"expect" for name, _ in scope["headers"]):
+                await drain(receive)
             await send_error(send, error)
             return
         path: str = scope["path"]
@@ -178,6 +183,14 @@ class Guards:
         address = scope["client"][0] if scope.get("client") else ""
         self._addresses.check(address)
         self._callers.check((address, authorization, session))
+
+
+async def drain(receive: Receive) -> None:
+    """Take the rest of a body for a moment: who still sends when the connection ends would never see the answer."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            while (await receive()).get("more_body", False):
+                pass
 
 
 def too_large(limit: int) -> BodyTooLarge:
