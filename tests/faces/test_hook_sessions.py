@@ -14,7 +14,7 @@ import pytest
 
 from restante import Draft, open_office
 from restante.agents.hookline import command_line
-from restante.domain.errors import StorageFailed
+from restante.domain.errors import PersistenceOff, StorageFailed
 from restante.domain.message import Priority
 from restante.domain.overview import Fate
 from restante.domain.receipt import Decision
@@ -318,6 +318,39 @@ def test_what_is_refused_later_is_told_to_the_agent_once(machine: Machine, event
     assert "Your message to session bbbbbbbb-2, which was left for this checkpoint, was refused: no session" in text
     assert machine.hook(event) == ""
     assert not is_ringing(str(machine.root))
+
+
+def test_s43_the_text_of_a_message_is_not_left_where_mail_may_not_be_written(machine: Machine) -> None:
+    machine.hook("SessionStart")
+    machine.hook("SessionStart", session="bbbbbbbb-2")
+    machine.person.set_persistence(False)
+    with pytest.raises(PersistenceOff, match="sandbox"):
+        machine.sandboxed("aaaaaaaa-1").post("bbbbbbbb-2", Draft("canary-7f31"))
+    for place in (machine.root, machine.data):
+        assert not any(b"canary-7f31" in path.read_bytes() for path in place.rglob("*") if path.is_file())
+
+
+def test_s43_a_server_holds_the_mail_that_a_checkpoint_shows_and_nothing_is_on_disk(machine: Machine) -> None:
+    machine.person.set_persistence(False)
+    command = [sys.executable, "-I", "-m", "restante", "serve", "--port", "0"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, cwd=machine.root, env=machine.environment, **pipes) as server:
+        try:
+            assert server.stdout is not None
+            assert any(b'"listening"' in line for line in server.stdout)
+            machine.hook("SessionStart")
+            message = machine.person.post("aaaaaaaa-1", Draft("canary-7f31")).posted.message.id
+            assert "canary-7f31" in machine.hook("PostToolUse")
+            assert message in machine.hook("Stop")
+            machine.window("aaaaaaaa-1").acknowledge([message])
+            assert machine.hook("PostToolUse") == ""
+            assert not is_ringing(str(machine.root))
+            machine.hook("SessionEnd")
+            assert machine.row("aaaaaaaa-1").presence is Presence.DETACHED
+            for place in (machine.root, machine.data):
+                assert not any(b"canary-7f31" in path.read_bytes() for path in place.rglob("*") if path.is_file())
+        finally:
+            server.terminate()
 
 
 def test_what_a_neighbour_left_is_not_carried_as_somebody_elses(machine: Machine) -> None:

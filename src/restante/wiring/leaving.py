@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +90,7 @@ class LeavingWindow:
         try:
             return self._window.post(to, draft, allow_warnings=allow_warnings)
         except _BARRED as error:
+            self._check_may_be_on_disk()
             target = self._row(to, error)
             fields = {"to": target.session.id, "allow_warnings": allow_warnings, **_of_draft(draft)}
             self._leave("post", fields, error)
@@ -151,6 +153,20 @@ class LeavingWindow:
     def set_persistence(self, is_on: bool) -> Persistence:
         """See ``Window.set_persistence``."""
         return self._window.set_persistence(is_on)
+
+    def _check_may_be_on_disk(self) -> None:
+        """Refuse to leave the text of a message where none may be written.
+
+        Raises:
+            PersistenceOff: Mail is not kept on disk, or that cannot be told.
+        """
+        with suppress(RestanteError):
+            if self._window.persistence().is_on:
+                return
+        raise PersistenceOff(
+            "this sandbox lets nothing be written but here, and the text of mail may not be written to disk",
+            remedy="let the person run restante persist on, or give this command the network and the server",
+        )
 
     def _leave(self, kind: str, fields: dict[str, Any], error: RestanteError) -> None:
         """Leave something to do.
