@@ -117,4 +117,5 @@ async def _check_person(ask: Ask) -> None:
 async def openapi(ask: Ask) -> None:
     """Send the OpenAPI document."""
     await ask.admit()
+    await ask.run(lambda _, __: None)
     await send_json(ask.send, ask.office.document())

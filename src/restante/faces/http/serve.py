@@ -54,9 +54,9 @@ def run(environment: Mapping[str, str], *, host: str | None = None, port: int | 
     with ExitStack() as stack:
         stack.callback(log.stop)
         stack.enter_context(serving(environment))
+        bound = stack.enter_context(_bound(host, port))
         if not is_loopback(host):
             _check_accounts(environment, host)
-        bound = stack.enter_context(_bound(host, port))
         _raise_file_limit()
         Connection.most = _most_connections(settings.server_waits)
         server = Server(lambda: open_exchange(environment, holds_mail=True), host, log)
