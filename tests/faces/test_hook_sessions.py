@@ -333,7 +333,7 @@ def test_s43_the_text_of_a_message_is_not_left_where_mail_may_not_be_written(mac
 def test_s43_a_server_holds_the_mail_that_a_checkpoint_shows_and_nothing_is_on_disk(machine: Machine) -> None:
     machine.person.set_persistence(False)
     command = [sys.executable, "-I", "-m", "restante", "serve", "--port", "0"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with subprocess.Popen(command, cwd=machine.root, env=machine.environment, **pipes) as server:
         try:
             assert server.stdout is not None
