@@ -265,14 +265,14 @@ migrate_places(sys.argv[1], sys.argv[2], {}, report=lambda line: print(line, flu
 @pytest.mark.slow
 @pytest.mark.parametrize("back", [False, True], ids=["there", "back"])
 def test_a_move_that_is_killed_again_and_again_comes_to_its_end(back: bool, tmp_path: Path, postgres_url: str) -> None:
-    fill(tmp_path / "one", boxes=40, messages=150)
+    fill(tmp_path / "one", boxes=30, messages=60)
     places = str(tmp_path / "one"), postgres_url
     if back:
         whole = migrate_places(*places, {})
         places = postgres_url, str(tmp_path / "two")
     dice = random.Random()
     kills = 0
-    for _ in range(8):
+    for _ in range(6):
         mover = subprocess.Popen([sys.executable, "-c", MOVER, *places], stdout=subprocess.PIPE)
         assert mover.stdout
         for _ in range(dice.randrange(2)):

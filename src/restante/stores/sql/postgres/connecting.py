@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from restante.domain.errors import BadConfig, Busy
 from restante.stores.sql.postgres.dialect import adapt
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     _Value = TypeVar("_Value")
 
 # Longest that a statement waits for a lock, and a person for a server that says nothing, in seconds.
-LOCK_SECONDS = 5
-SILENCE_SECONDS = 8.0
+LOCK_SECONDS = 4
+SILENCE_SECONDS = 6.0
+# The same for what waits for nothing: the first word on a connection that lay there.
+GREETING_SECONDS = 3.0
 # Whoever holds locks and says nothing for so long is taken for dead by the server.
 _IDLE_SECONDS = 20
 _POOL_SLICE = 0.05
@@ -35,7 +37,7 @@ _POOL_SLICE = 0.05
 # What the URL does not say: to look for the server that takes writes among several, to notice one that is gone.
 _DEFAULTS = {
     "target_session_attrs": "read-write",
-    "connect_timeout": "5",
+    "connect_timeout": "3",
     "keepalives_idle": "5",
     "keepalives_interval": "2",
     "keepalives_count": "3",
@@ -189,13 +191,15 @@ class Connections:
         Raises:
             RestanteError: None can be had; the error says why.
         """
-        pool = self._open()
         end = time.monotonic() + self._patience
         while True:
             self._failure = None
+            pool = self._open()
             try:
                 # The pool tries in the background, and tells a waiter nothing: the error is looked for here.
                 link = pool.getconn(timeout=_POOL_SLICE)
+            except PoolClosed:
+                continue
             except PoolTimeout:
                 if self._failure:
                     raise failure(self.name, self._failure) from None
@@ -224,13 +228,21 @@ class Connections:
         conninfo = make_conninfo(self.conninfo, **more)
         return Link.connect(conninfo, schema=self._schema, on_failure=_ignore, silence=silence)
 
-    def close(self) -> None:
-        """Close all that are not in use; what is asked for next opens new ones."""
+    def renew(self) -> None:
+        """Close all that are not in use without waiting for anything: they are taken for dead."""
+        self.close(wait=0.0)
+
+    def close(self, *, wait: float = 5.0) -> None:
+        """Close all that are not in use; what is asked for next opens new ones.
+
+        Args:
+            wait: Most seconds to wait for what is being opened at this moment.
+        """
         self._leave_to_parent()
         with self._lock:
             pool, self._pool = self._pool, None
         if pool:
-            pool.close()
+            pool.close(wait)
 
     def _open(self) -> ConnectionPool[Link]:
         self._leave_to_parent()

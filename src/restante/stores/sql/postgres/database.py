@@ -18,7 +18,7 @@ from psycopg.pq import TransactionStatus
 from restante.domain.errors import Busy
 from restante.stores.sql.notebook import SqlNotebook
 from restante.stores.sql.postgres import form
-from restante.stores.sql.postgres.connecting import LOCK_SECONDS, SILENCE_SECONDS, Connections
+from restante.stores.sql.postgres.connecting import GREETING_SECONDS, LOCK_SECONDS, SILENCE_SECONDS, Connections
 from restante.stores.sql.postgres.dialect import READING, WRITING, query_of
 from restante.stores.sql.postgres.failures import AGAIN, AGAIN_SAME, committing, is_lost, translated
 from restante.stores.sql.schema import SCHEMA_VERSION
@@ -38,6 +38,7 @@ _BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
 _BEGIN_WRITING = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "
 _LOCK_OWNER = "SELECT pg_advisory_xact_lock(%(kind)s::int, %(owner)s::int)"
 _OWNERS = 0x4F776E72
+_BEGINNINGS = 4
 
 
 class PostgresDatabase:
@@ -170,8 +171,9 @@ class PostgresDatabase:
 
     def _begin(self, how: LiteralString, *, create: bool = False) -> Link | None:
         """Begin a transaction; ``None`` where there is no database and none is to be made."""
-        for _ in range(self.connections.most + 2):
+        for _ in range(_BEGINNINGS):
             link = self.connections.take()
+            silence, link.silence = link.silence, min(link.silence, GREETING_SECONDS)
             try:
                 cursor = link.execute(how + form.VERSION, prepare=False)
                 cursor.nextset()
@@ -182,13 +184,17 @@ class PostgresDatabase:
                 version = 0
             except psycopg.Error as error:
                 self._end(link)
-                # It lay there while the server went away; there was nothing under way yet that could be doubled.
+                # It lay there while the server went away, and all others did. Nothing was under way that could be
+                # doubled by trying again.
                 if is_lost(error):
+                    self.connections.renew()
                     continue
                 raise
             except BaseException:
                 self._end(link)
                 raise
+            finally:
+                link.silence = silence
             if version == SCHEMA_VERSION:
                 return link
             self._end(link)
