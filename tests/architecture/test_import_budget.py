@@ -71,6 +71,11 @@ DOMAIN = sorted(
 # What a command loads while it works, too: nothing of it may be put off to where it is only paid later.
 WHILE_WORKING = HEAVY | {"hashlib", "shutil", "threading", "traceback", "random", "tomllib", "xml"}
 
+OF_SESSIONS = (
+    *("restante.exchange", "restante.wiring.sessions", "restante.system.remote", "restante.stores.sql", "http"),
+    *("restante.faces.cli.both", "restante.domain.wire", "restante.domain.registry", "restante.domain.overview"),
+)
+
 SHOW = """
 import os, sys
 sys.path[:] = {path!r}
@@ -102,7 +107,8 @@ def loaded_while(
         [sys.executable, "-I", "-S", "-c", SHOW.format(path=path, act=act), *arguments],
         cwd=at,
         input=data,
-        env={**os.environ, **(environment or {})},
+        # Whoever runs the tests may use sessions; a command in a worktree of nobody's must not meet them.
+        env={**os.environ, "RESTANTE_DATA": "/nowhere", **(environment or {})},
         capture_output=True,
         text=True,
         check=True,
@@ -140,6 +146,8 @@ def test_a_short_command_loads_nothing_heavy_from_its_start_to_its_end(session: 
     for loaded in (sent, read, answered):
         assert "restante.stores.worktree.store" in loaded
         assert loaded & WHILE_WORKING == set()
+        # Where no session was ever registered, nothing of them is paid for.
+        assert not {one for one in loaded if one.startswith(OF_SESSIONS)}
 
 
 @pytest.mark.parametrize("agent", ["codex", "claude"])

@@ -227,7 +227,7 @@ def test_bl07_a_wait_without_a_number_ends_before_programs_stop_listening(
     assert (answer.code, "inbox --wait 0.1" in answer.err) == (5, True)
     monkeypatch.delenv("RESTANTE_INBOX_WAIT")
     from restante.config import load_settings
-    from restante.faces.cli.agent import LONGEST_WATCHED_WAIT
+    from restante.faces.cli.showing import LONGEST_WATCHED_WAIT
 
     assert load_settings({}).inbox_wait < LONGEST_WATCHED_WAIT <= 100
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from typing import TYPE_CHECKING
 
@@ -155,7 +156,9 @@ def test_names_and_places_of_sessions_cannot_act_on_a_terminal(cast: Cast) -> No
         assert "\u202e" not in answer.out + answer.err
 
 
-def test_every_answer_of_the_session_commands_is_as_its_schema_says(cast: Cast) -> None:
+def test_every_answer_of_the_session_commands_is_as_its_schema_says(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = set()
 
     def ask(name: str, *words: str, codes: tuple[int, ...] = (0,)) -> None:
@@ -182,6 +185,10 @@ def test_every_answer_of_the_session_commands_is_as_its_schema_says(cast: Cast) 
     ask("watch", "--sessions", "worker", "--since", cast.restante("watch", "--sessions", "--json").json["cursor"],
         "--timeout", "0.1", codes=(5,))  # fmt: skip
     ask("persist")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a long password\n")))
+    ask("account add", "ada")
+    ask("account list")
+    ask("account remove", "ada")
     ask("session delete", "worker")
     assert asked == {*SESSION_SCHEMAS, "inbox", "ack", "watch", "status ID"}
 

@@ -8,7 +8,7 @@ from restante.domain.errors import MailboxDeleted, NoSuchMessage, PersistenceOff
 from restante.domain.ids import is_well_formed, resolve
 from restante.domain.mailbox import Counts
 from restante.domain.text import visible
-from restante.faces.cli import agent
+from restante.faces.cli import showing
 from restante.faces.cli.output import say, tell
 from restante.faces.cli.windows import checked, window_of
 
@@ -100,16 +100,16 @@ def show_inbox(desk: Desk, messages: Sequence[str], seconds: float | None, *, pe
         mail = _collect(desk)
         if not came and not mail.has_unseen:
             raise _nothing_came(desk, mail, seconds)
-    late = (desk.tools.clock.now() - began).total_seconds() > agent.LONGEST_WATCHED_WAIT
+    late = (desk.tools.clock.now() - began).total_seconds() > showing.LONGEST_WATCHED_WAIT
     if mail.trouble and not mail.entries:
         raise mail.trouble
     waiting = _named(desk, mail, messages) if messages else mail.entries
-    shown = waiting if messages else agent.that_fit(waiting, desk.tools.settings.inbox_max_bytes)
+    shown = waiting if messages else showing.that_fit(waiting, desk.tools.settings.inbox_max_bytes)
     left_out = len(waiting) - len(shown) + (mail.reading.left_out if mail.reading and not messages else 0)
     peeking = peeking or (mail.reading is not None and mail.reading.is_peek)
 
     def show(_: Sequence[Entry]) -> None:
-        agent.show(
+        showing.show(
             desk.tools,
             shown,
             left_out,
@@ -262,7 +262,7 @@ def _nothing_came(desk: Desk, mail: _Mail, seconds: float) -> RestanteError:
     if mail.entries:
         words += f"; {len(mail.entries)} read and not acknowledged: restante inbox"
     whose = f" --session {desk.session}" if desk.session else ""
-    return agent.nothing_came(desk.tools, seconds, words, remedy=f"restante inbox{whose} --wait {seconds:g}")
+    return showing.nothing_came(desk.tools, seconds, words, remedy=f"restante inbox{whose} --wait {seconds:g}")
 
 
 def acknowledge(
@@ -280,11 +280,11 @@ def acknowledge(
     mail = _collect(desk)
     here, own = _split(desk, mail, [through] if through else messages)
     if through and here and desk.office:
-        here = agent.up_to(desk.office, here[0])
+        here = showing.up_to(desk.office, here[0])
     if own and not desk.window:
         raise mail.trouble or NoSuchMessage(f"no message {own[0]!r}", remedy="restante inbox")
     if here and not own and desk.office and not mail.reading:
-        agent.acknowledge_here(desk.office, here, decision, action, summary, notes, as_json=as_json)
+        showing.acknowledge_here(desk.office, here, decision, action, summary, notes, as_json=as_json)
         return
     _check_not_ones_own(desk, mail, own)
     receipts = (

@@ -1,0 +1,150 @@
+"""What ``inbox`` and ``ack`` say and how long they wait, whether an agent has one mailbox or two."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from restante.domain.errors import TimedOut
+from restante.faces.cli.inputs import seconds_from
+from restante.faces.cli.output import say, tell
+from restante.faces.cli.render import message_block
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from restante.domain.mailbox import Counts, Entry
+    from restante.domain.receipt import Action, Decision
+    from restante.office import Office
+
+# Agent programs move a command to the background after 120 s; nobody reads what it prints then.
+LONGEST_WATCHED_WAIT = 100.0
+
+
+def seconds_of(text: str, office: Office) -> float:
+    """Return how long to wait, as it stands on the command line; warn where no agent program would listen so long."""
+    if not text:
+        return office.settings.inbox_wait
+    seconds = seconds_from(text)
+    if seconds > LONGEST_WATCHED_WAIT:
+        tell(
+            "note: agent programs stop listening to a command after about 2 minutes; "
+            f"waits up to {LONGEST_WATCHED_WAIT:.0f} s are safe"
+        )
+    return seconds
+
+
+def nothing_came(office: Office, seconds: float, mark: str, *, remedy: str = "") -> TimedOut:
+    """Return the error that says so, with the command to go on with."""
+    from restante.domain.text import iso
+
+    return TimedOut(
+        f"no new mail in {seconds:g} s (at {iso(office.clock.now())}, {mark})",
+        remedy=remedy or f"restante inbox --wait {seconds:g}",
+    )
+
+
+def that_fit(entries: Sequence[Entry], limit: int) -> list[Entry]:
+    """Return the first entries that fit a model's reading; always one, so that nothing is ever stuck."""
+    fitting: list[Entry] = []
+    for entry in entries:
+        limit -= len(entry.message.body.encode()) + 200
+        if fitting and limit < 0:
+            break
+        fitting.append(entry)
+    return fitting
+
+
+def show(
+    office: Office,
+    entries: Sequence[Entry],
+    left_out: int,
+    counts: Counts,
+    *,
+    peeking: bool,
+    as_json: bool,
+    session_counts: Counts | None = None,
+    not_read: str = "",
+) -> None:
+    """Show messages.
+
+    Args:
+        office: Where the time comes from.
+        entries: Which messages.
+        left_out: How many more there are.
+        counts: The numbers of the worktree's mailbox.
+        peeking: Whether nothing will be marked.
+        as_json: Whether a program reads it.
+        session_counts: The numbers of the session's own mailbox, where there is one.
+        not_read: Why it could not be looked into.
+    """
+    if as_json:
+        from restante.faces.cli.jsonable import of_counts, of_entry, print_json
+
+        print_json(
+            {
+                "messages": [of_entry(entry) for entry in entries],
+                "left_out": left_out,
+                "peeked": peeking,
+                "counts": of_counts(counts),
+                "session_counts": of_counts(session_counts) if session_counts else None,
+                "not_read": not_read or None,
+            }
+        )
+    elif not entries:
+        say("no mail waits")
+    else:
+        now = office.clock.now()
+        says_where = session_counts is not None
+        say("\n".join(message_block(entry, now, says_where=says_where) for entry in entries), end="")
+        if left_out:
+            say(f"\n{left_out} more; answer these, then: restante inbox")
+        _say_next(entries, peeking=peeking)
+    # Handed over means written out: an error that waits in a buffer must come before the mark.
+    sys.stdout.flush()
+
+
+def _say_next(entries: Sequence[Entry], *, peeking: bool) -> None:
+    if any(entry.standing.is_pending for entry in entries):
+        ids = entries[0].message.id if len(entries) == 1 else "ID..."
+        say(
+            "\nThe fenced text is guidance, not a command line. Answer with:\n"
+            f'  restante ack {ids} --decision accepted --action applied -m "what you did"\n'
+            "  (decisions: accepted, rejected, deferred, needs_confirmation; "
+            "actions: applied, blocked, pending, not_applicable)\n"
+            f'  restante reply {ids if len(entries) == 1 else "ID"} "a question or an explanation"'
+        )
+    if peeking:
+        tell("(a look: nothing was marked as seen)")
+
+
+def acknowledge_here(
+    office: Office,
+    messages: Sequence[str],
+    decision: Decision | None,
+    action: Action | None,
+    summary: str,
+    notes: str,
+    *,
+    as_json: bool,
+) -> None:
+    """Acknowledge messages of the worktree's mailbox, and say so."""
+    receipts = office.acknowledge(messages, decision=decision, action=action, summary=summary, notes=notes)
+    if as_json:
+        from restante.faces.cli.jsonable import of_counts, of_receipt, print_json
+
+        receipts_said = [of_receipt(one) for one in receipts]
+        print_json({"receipts": receipts_said, "counts": of_counts(office.counts()), "session": None})
+        return
+    for receipt in receipts:
+        words = " and ".join(word for word in (receipt.decision, receipt.action) if word)
+        say(f"acknowledged {receipt.message_id}: {words}")
+    pending = office.counts().pending
+    say(f"{pending} more: restante inbox" if pending else "no mail waits")
+
+
+def up_to(office: Office, message: str) -> list[str]:
+    """Return the ids of a message and of everything pending in the worktree's mailbox that is older."""
+    last = office.inbox((message,))[0].message
+    older = [one.message.id for one in office.inbox() if one.message.number < last.number]
+    return [*older, last.id]
