@@ -6,12 +6,14 @@ import os
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import NothingThere
+from restante.config import load_settings
+from restante.domain.errors import NothingThere, UsageError
 from restante.stores import files
 from restante.stores.sql.migrating import Moved, Site, migrate
 from restante.stores.sql.sqlite import SqliteDatabase
 from restante.system.clock import clock_for
 from restante.system.ids import MonotonicIds
+from restante.system.places import data_directory
 from restante.wiring.serving import serving
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ def migrate_places(
 
     Raises:
         BadConfig: It is no such URL.
+        UsageError: Both are the same.
         NothingThere: The source holds nothing.
         Refused: A server serves one of the directories.
         Conflict: The target holds something else than an earlier state of the source; what was there stays.
@@ -44,8 +47,31 @@ def migrate_places(
         StorageFailed: One of them cannot be read or written; run it again.
         Busy: One of them could not be had; run it again.
     """
+    if "://" not in source and os.path.realpath(source) == os.path.realpath(target):
+        # Said before the lock is asked for, which would be held by ourselves.
+        raise UsageError(f"{source} is given twice", remedy="name another place to move to")
     with _site(source, environment, must_be_there=True) as one, _site(target, environment) as other:
         return migrate(one, other, report=report)
+
+
+def place_of(word: str, environment: Mapping[str, str]) -> str:
+    """Return the place that a word stands for: ``data`` the data directory, ``database`` what ``database.url`` names.
+
+    Anything else is a place itself. A URL with a password in it need not be typed, where others could see it.
+
+    Raises:
+        UsageError: It names no place.
+    """
+    if word == "data":
+        return data_directory(environment)
+    if word != "database":
+        if not word:
+            raise UsageError("no place was named", remedy="data, database, a directory, or postgresql://...")
+        return word
+    url = load_settings(environment).database_url
+    if not url:
+        raise UsageError("database.url is not set", remedy="set it, or give the URL itself")
+    return url
 
 
 @contextmanager

@@ -157,7 +157,7 @@ def test_names_and_places_of_sessions_cannot_act_on_a_terminal(cast: Cast) -> No
 
 
 def test_every_answer_of_the_session_commands_is_as_its_schema_says(
-    cast: Cast, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     asked = set()
 
@@ -189,6 +189,7 @@ def test_every_answer_of_the_session_commands_is_as_its_schema_says(
     ask("account add", "ada")
     ask("account list")
     ask("account remove", "ada")
+    ask("migrate", "data", str(tmp_path / "copy"))
     ask("session delete", "worker")
     assert asked == {*SESSION_SCHEMAS, "inbox", "ack", "watch", "status ID"}
 
@@ -198,3 +199,18 @@ def test_a_list_where_there_is_none_says_how_to_have_one(cast: Cast, monkeypatch
     answer = cast.by("", "ls")
     assert (answer.code, answer.out) == (0, "no sessions\n")
     assert "restante install" in answer.err
+
+
+def test_everything_can_be_copied_to_another_place_and_goes_on_there(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    message = cast.post(PLANNER, "worker", "text")
+    answer = cast.by("", "migrate", "data", str(tmp_path / "copy"))
+    assert answer.code == 0, answer.err
+    assert "2 sessions, 1 mailboxes (0 were there before), 1 messages" in answer.out
+    assert "(1 were there before)" in cast.restante("migrate", "data", str(tmp_path / "copy")).out
+    assert cast.restante("migrate", "data", "data").code == 2
+    assert cast.restante("migrate", "database", "data").code == 2
+    assert cast.restante("migrate", str(tmp_path / "nowhere"), "data").code == 3
+    monkeypatch.setenv("RESTANTE_DATA", str(tmp_path / "copy"))
+    assert message in cast.by("", "inbox", "--session", "worker").out

@@ -106,5 +106,6 @@ SESSION_SCHEMAS: dict[str, dict[str, Any]] = {
     "account add": record(name=TEXT),
     "account list": record(accounts=list_of(record(name=TEXT))),
     "account remove": record(name=TEXT),
+    "migrate": record(mailboxes=NUMBER, already=NUMBER, rows=NUMBER, messages=NUMBER, sessions=NUMBER, digest=TEXT),
     "persist": record(on=FLAG, fixed=FLAG, hasServer=FLAG),
 }

@@ -190,4 +190,18 @@ SESSION_COMMANDS = (
         _ACCOUNT,
         audience="set-up",
     ),
+    Command(
+        "migrate",
+        "Copy all sessions and their mail to another database, and compare both.",
+        "From SQLite to PostgreSQL or back. Can be run again wherever it was cut short. Nothing is copied while a "
+        "server runs on the data directory; the source stays as it is.",
+        "migrating:migrate",
+        (
+            Argument(
+                "source", "From: data, database (as configured), a directory or a URL.", metavar="FROM", needed=True
+            ),
+            Argument("target", "To: the same.", metavar="TO", needed=True),
+        ),
+        audience="set-up",
+    ),
 )
