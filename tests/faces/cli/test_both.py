@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import pytest
 
 from .conftest import PLANNER, WORKER
+from .served import served
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,8 +180,14 @@ def test_s10_s11_a_wait_parks_while_nothing_is_unseen_and_ends_at_once_where_som
     assert answer.err.splitlines()[-1].strip() == "try: restante inbox --wait 0.2"
 
 
+@pytest.mark.parametrize("way", ["direct", "served"])
 @pytest.mark.parametrize("where", ["here", "own"])
-def test_a_wait_is_ended_by_mail_in_either_mailbox(cast: Cast, worktree: Path, where: str) -> None:
+def test_a_wait_is_ended_by_mail_in_either_mailbox(cast: Cast, where: str, way: str) -> None:
+    with served() if way == "served" else nullcontext():
+        _wait_for_mail(cast, where)
+
+
+def _wait_for_mail(cast: Cast, where: str) -> None:
     environment = {**os.environ, "CODEX_THREAD_ID": WORKER}
     program = [sys.executable, "-I", "-m", "restante"]
     with subprocess.Popen(
@@ -230,6 +238,17 @@ def test_bl07_a_wait_without_a_number_ends_before_programs_stop_listening(
     from restante.faces.cli.showing import LONGEST_WATCHED_WAIT
 
     assert load_settings({}).inbox_wait < LONGEST_WATCHED_WAIT <= 100
+
+
+def test_bl07_what_came_after_programs_stopped_listening_is_noticed_and_not_seen(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = cast.post(PLANNER, "worker", "text")
+    monkeypatch.setattr("restante.faces.cli.showing.LONGEST_WATCHED_WAIT", -1.0)
+    assert message in cast.by(WORKER, "inbox").out
+    shown = cast.by(WORKER, "inbox", "--peek", "--json").json["messages"][0]
+    assert (shown["status"], shown["seen_at"]) == ("unseen", None)
+    assert shown["noticed_at"]
 
 
 def test_bl55_posting_of_ones_own_moves_no_mark_and_marks_nothing(cast: Cast) -> None:

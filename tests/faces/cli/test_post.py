@@ -33,14 +33,13 @@ def test_an_answer_says_as_whom_it_was_sent_and_what_to_do_next(cast: Cast) -> N
 def test_s28_a_claim_that_names_nobody_is_sent_as_user_unverified_and_warned_about(
     cast: Cast, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    # A run that is nested in another session is none of its own.
-    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "0199dddd-inner")
-    answer = cast.by("0199eeee-outer", "post", "worker", "text")
-    assert answer.code == 0, answer.err
-    if "unverified" in answer.out:
+    # A run that is nested in another session is none of its own, and no person either.
+    with monkeypatch.context() as nested:
+        nested.setattr("restante.wiring.sessions.is_nested", lambda *_: True)
+        answer = cast.by("0199eeee-inner", "post", "worker", "text")
+        assert answer.code == 0, answer.err
         assert "sent as: user (unverified)" in answer.out
-        assert "warning: " in answer.err
-    monkeypatch.delenv("CLAUDE_CODE_SESSION_ID")
+        assert "warning: '0199eeee-inner' names no live session of yours" in answer.err
     # A data directory whose secrets cannot be read leaves a person without proof.
     person = tmp_path / "data" / "person"
     person.write_text("no secret\n")
