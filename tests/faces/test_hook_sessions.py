@@ -240,6 +240,16 @@ def test_bl13_a_session_without_a_start_is_registered_by_its_first_prompt(machin
     assert (machine.data / "turns" / "aaaaaaaa-1").read_text() == "s\n"
 
 
+def test_a_session_that_was_deleted_and_lives_is_there_again_at_its_next_prompt_with_no_mail(machine: Machine) -> None:
+    machine.hook("SessionStart")
+    machine.person.post("aaaaaaaa-1", Draft("Take the parser."))
+    machine.person.delete("aaaaaaaa-1")
+    assert machine.hook("UserPromptSubmit") == ""
+    assert machine.ids == ["aaaaaaaa-1"]
+    assert machine.row("aaaaaaaa-1").counts.pending == 0
+    assert (machine.data / "turns" / "aaaaaaaa-1").read_text() == "s\n"
+
+
 def test_bl13_an_end_of_a_session_that_never_was_registers_none(machine: Machine) -> None:
     machine.hook("SessionEnd")
     assert machine.ids == []

@@ -85,6 +85,10 @@ class TurnFiles:
         with translated(path):
             os.close(open_private(path, os.O_WRONLY | os.O_CREAT))
 
+    def lacks(self, session_id: str) -> bool:
+        """Tell whether a session should have a file and has none: the guard then starts Python at each prompt."""
+        return is_plain(session_id) and not os.path.isfile(self._path(session_id))
+
     def forget(self, session_id: str) -> None:
         """Take the signs of a session away; forgetting twice changes nothing."""
         if not is_plain(session_id):

@@ -75,7 +75,8 @@ class SessionDesk:
         with suppress(RestanteError):
             self._carry()
         with suppress(RestanteError):
-            if moment is Moment.SESSION_START or (moment is Moment.PROMPT and not self._is_known(session)):
+            is_unknown = moment is Moment.PROMPT and (self._turns.lacks(session) or not self._is_known(session))
+            if moment is Moment.SESSION_START or is_unknown:
                 self._register()
             elif moment is Moment.SESSION_END:
                 self._detach()
