@@ -118,7 +118,7 @@ def test_a_bomb_of_aliases_is_unparsable() -> None:
     lines = ["task_profile:", *(f"  {key}: {value}" for key, value in HARMLESS.items()), "  continuation_grants:"]
     lines.append("    a0: &a0 [x, x, x, x, x, x, x, x, x]")
     lines += [f"    a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
-    assert extract_profile("\n".join(lines), load) == Unparsable("continuation_grants: too large")
+    assert extract_profile("\n".join(lines), load) == Unparsable("the profile is too large")
 
 
 def test_expected_pauses_that_are_no_codes_are_only_a_warning() -> None:

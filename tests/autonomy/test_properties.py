@@ -6,7 +6,6 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.autonomy.fixtures import HARMLESS, NOW, load, message, policy, with_profile
@@ -210,8 +209,7 @@ def test_a_hard_stop_that_is_added_never_lets_a_message_through(
         assert decide(after, known, strict=strict)["decision"] == "paused"
 
 
-@pytest.mark.parametrize("hard", HARD)
-@given(texts)
+@given(st.sampled_from(HARD), texts)
 def test_strictly_a_hard_stop_holds_whatever_stands_before_it(hard: str, body: str) -> None:
     decision = decide(message(f"{body}\n\n{hard}"), policy(), strict=True)
     assert decision["decision"] == "paused"

@@ -29,9 +29,9 @@ def bases(text: str, declared: Declared = DOUBTED) -> dict[str, str]:
         ("Pushes to main", "push to main"),
         ("rotating credential", "rotate credentials"),
         ("Install the new dependency", "install dependency"),
-        ("installing these\ndependencies", "install dependency"),
+        ("installing these new dependencies", "install dependency"),
         ("a public repository", "public repo"),
-        ("public\nrepos", "public repo"),
+        ("public\nrepositories", "public repo"),
         ("the memory single source", "memory SSOT"),
         ("pricing", "pricing"),
         ("Commercial", "commercial"),
@@ -68,6 +68,8 @@ def test_a_word_that_nothing_takes_the_edge_off_is_hard(text: str, label: str) -
         "install it. The dependency is old",
         "install one\n\ndependency list",
         "republic repo",
+        "public repos",
+        "install the\ndependency",
         "configuration",
         "all the files",
     ],
@@ -143,7 +145,6 @@ def test_an_install_is_taken_back_by_a_negation_right_before_it(text: str) -> No
         "Do not ask, install the dependency",
         "Do not install it, install the dependency",
         "Do not install no dependency",
-        "Do not install the\ndependency",
         "x" * 500 + " do not install the dependency and " + "y " * 300 + " install the dependency",
     ],
 )
@@ -223,9 +224,9 @@ def test_a_believed_declaration_decides_about_what_is_sensitive() -> None:
     ("flags", "basis"),
     [
         ({"sends_oacp_reply_only": True}, "reply_only_advisory"),
-        ({}, "affirmative"),
-        ({"sends_oacp_reply_only": True, "external_side_effects": True}, "affirmative"),
-        ({"sends_oacp_reply_only": True, "commits_changes": True}, "affirmative"),
+        ({}, "non_demotable"),
+        ({"sends_oacp_reply_only": True, "external_side_effects": True}, "non_demotable"),
+        ({"sends_oacp_reply_only": True, "commits_changes": True}, "non_demotable"),
     ],
 )
 def test_only_a_reply_may_speak_of_prices(flags: dict[str, bool], basis: str) -> None:
@@ -236,11 +237,11 @@ def test_a_guardrails_section_takes_the_edge_off_words_and_not_off_commands() ->
     text = "```oacp-guardrails\nNo deploy, no auth, all files.\nrm -rf x; pricing\n```\ndeploy\n"
     found = [(hit.label, hit.basis) for hit in scan_text(text, EXTERNAL).hits]
     assert found == [
-        ("rm -rf", "affirmative"),
+        ("rm -rf", "non_demotable"),
         ("deploy", "guardrails_fence"),
         ("deploy", "affirmative"),
         ("auth", "guardrails_fence"),
-        ("pricing", "affirmative"),
+        ("pricing", "non_demotable"),
         ("all files", "guardrails_fence"),
     ]
     assert scan_text(text, EXTERNAL).notes == (("guardrails_section_skipped", "oacp-guardrails"),)
@@ -254,4 +255,4 @@ def test_a_guardrails_section_that_is_never_closed_is_none() -> None:
 @pytest.mark.parametrize("text", ["a pull request", "a PR", "on GitHub", "committed", "deploy it", "push to main"])
 def test_risk_without_a_profile_is_seen(text: str) -> None:
     assert scan_text(text, Declared()).is_risky_without_profile
-    assert not scan_text("a pr, a committee", Declared()).is_risky_without_profile
+    assert not scan_text("a pr, a Pull Request, a committee", Declared()).is_risky_without_profile

@@ -96,14 +96,12 @@ def side_effects(profile: Mapping[str, object], policy: Policy, covered: Collect
     """
     if policy.external == "allow":
         return ()
-    declared = [flag for flag in ARTIFACTS if profile.get(flag) is True]
-    left = [flag for flag in declared if flag not in covered]
-    # Effects that no flag names are covered by nothing: a grant speaks of flags.
-    unnamed = profile.get("external_side_effects") is True and not declared
-    if not left and not unnamed:
+    left = [flag for flag in ARTIFACTS if profile.get(flag) is True and flag not in covered]
+    external = profile.get("external_side_effects") is True and not covered
+    if not left and not external:
         return ()
     if policy.external == "pause":
-        return ("external_side_effects_pause", *(f"{flag}_pause" for flag in left))
+        return (*(("external_side_effects_pause",) if external else ()), *(f"{flag}_pause" for flag in left))
     codes = ["merges_pr_pause"] if "merges_pr" in left else []
     if not _is_private_artifact(profile, policy):
         codes.append("external_side_effects_not_pr_artifact")
@@ -125,7 +123,6 @@ def weigh(
     *,
     scope: Mapping[str, object] | None = None,
     grant_codes: tuple[str, ...] = (),
-    is_requested: bool = False,
 ) -> Axes:
     """Return the ledger of a profile under a policy.
 
@@ -133,12 +130,11 @@ def weigh(
         profile: What is declared, or the default envelope.
         policy: What the receiver allows.
         scope: What a person granted for the thread and this message may use; None where nothing.
-        grant_codes: Why a grant that was asked for does not hold.
-        is_requested: Whether the message asks for a grant; only then a scope that is too narrow is a reason to pause.
+        grant_codes: Why a grant that was asked for or found does not hold.
     """
     covered = [flag for flag in ARTIFACTS if scope is not None and scope.get(flag) is True]
     effects = side_effects(profile, policy, covered)
-    exceeded = _exceeded(profile, scope, has_effects=bool(effects)) if scope is not None and is_requested else ()
+    exceeded = () if scope is None else _exceeded(profile, scope)
     errors = contradictions(profile)
     caps = (
         ("estimated_minutes", policy.max_minutes, "estimated_minutes_exceeds_threshold"),
@@ -155,15 +151,19 @@ def weigh(
     )
 
 
-def _exceeded(profile: Mapping[str, object], scope: Mapping[str, object], *, has_effects: bool) -> tuple[str, ...]:
+def _exceeded(profile: Mapping[str, object], scope: Mapping[str, object]) -> tuple[str, ...]:
     fields = []
     if _number(profile, "estimated_minutes") > _number(scope, "max_actual_minutes"):
         fields.append("estimated_minutes")
     if _number(profile, "expected_files_touched") > _number(scope, "max_actual_files_touched"):
         fields.append("expected_files_touched")
-    if has_effects:
-        uncovered = [flag for flag in ARTIFACTS if profile.get(flag) is True and scope.get(flag) is not True]
-        fields += uncovered or ["external_side_effects"]
+    declared = [flag for flag in ARTIFACTS if profile.get(flag) is True]
+    # Effects that no flag names are covered by nothing: a grant speaks of flags.
+    if profile.get("external_side_effects") is True and not declared:
+        fields.append("external_side_effects")
+    fields += [
+        flag for flag in (*declared, "sends_oacp_reply") if profile.get(flag) is True and scope.get(flag) is not True
+    ]
     return tuple(f"task_profile.{field}" for field in fields)
 
 

@@ -27,7 +27,7 @@ def bounded_copy(value: object, *, most: int = _MOST_PARTS) -> object:
 def _copy(value: object, left: list[int], depth: int) -> object:
     left[0] -= 1
     if left[0] < 0 or depth < 0:
-        raise ValueError("too large")
+        raise ValueError("is too large")
     if isinstance(value, int) and abs(value) > _LARGEST:
         raise ValueError("holds a number too large")
     if value is None or isinstance(value, bool | int | float | str):

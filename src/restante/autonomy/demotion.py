@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from restante.autonomy.lexicon import (
     AMBIGUOUS,
-    CONTENT,
+    DESTRUCTIVE,
     FIXED_SENSITIVE,
     FIXED_SIDE_EFFECT,
     INSTALL_DEPENDENCY,
@@ -92,13 +92,18 @@ class Reader:
         self._text = text
         self._declared = declared
         self._around = Surroundings(text)
+        self._is_undeclared = declared.profile is None and not declared.needs_none
 
     def basis(self, kind: WordClass, pattern: Pattern, start: int, end: int) -> str:
         """Return why a hit is hard, or what takes the edge off it."""
         if kind is PROFILELESS:
             return "profileless_risk"
+        if kind is DESTRUCTIVE:
+            return "non_demotable"
         if kind.is_demotable and self._is_fenced(start, end):
             return "guardrails_fence"
+        if self._is_undeclared and kind in (SIDE_EFFECT, FIXED_SIDE_EFFECT):
+            return "profileless_risk"
         if kind is SIDE_EFFECT:
             return self._side_effect(pattern, start)
         if kind is FIXED_SIDE_EFFECT:
@@ -110,7 +115,7 @@ class Reader:
         if kind is FIXED_SENSITIVE:
             governed = pattern is PUBLIC_REPO_PATTERN and self._around.governs_public_repo(start, end)
             return "negated" if governed else "non_demotable"
-        return "reply_only_advisory" if kind is CONTENT and self._declared.only_replies else "affirmative"
+        return "reply_only_advisory" if self._declared.only_replies else "non_demotable"
 
     def is_set_aside(self, start: int, end: int) -> bool:
         """Tell whether a place stands in a guardrails section or is negated."""
@@ -123,7 +128,7 @@ class Reader:
             return "negated"
         declared = self._declared
         if declared.profile is None:
-            return "profileless_type" if declared.needs_none else "profileless_risk"
+            return "profileless_type"
         external = declared.says("external_side_effects")
         if external is False:
             return "profile_false"

@@ -15,7 +15,7 @@ from restante.autonomy.integrity import early_pause
 from restante.autonomy.profile import Profile, Unparsable, default_envelope, extract_profile
 from restante.autonomy.record import Circumstances, build_record, build_result
 from restante.autonomy.strict import STRICT_ORDER, scan_strictly
-from restante.autonomy.threads import Resolution, resolve_grant
+from restante.autonomy.threads import resolve_grant
 from restante.autonomy.verdict import Verdict
 from restante.autonomy.vocabulary import AUTO_REVIEW, REVIEW_TYPES
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from restante.autonomy.checkpoint import Checkpoint
     from restante.autonomy.policy import Policy
     from restante.autonomy.profile import Load
+    from restante.autonomy.threads import Resolution
 
 _RECEIVED = ("message_valid", "message_not_expired", "message_hash_recorded")
 
@@ -168,7 +169,7 @@ def _task(
         return verdict._replace(scan=scan).paused(
             "risk_obvious_no_profile" if scan.is_risky_without_profile else "task_profile_missing"
         )
-    grant = Resolution()
+    grant = None
     if profile is not None:
         grant = resolve_grant(
             message, profile.values, policy, history, receiver=circumstances.receiver, now=circumstances.now
@@ -180,7 +181,7 @@ def _weighed(
     message: Mapping[str, object],
     policy: Policy,
     profile: Profile | None,
-    grant: Resolution,
+    grant: Resolution | None,
     verdict: Verdict,
     *,
     is_strict: bool,
@@ -190,9 +191,8 @@ def _weighed(
     axes = weigh(
         values,
         policy,
-        scope=grant.usable_scope,
-        grant_codes=(grant.code,) if grant.request.is_present and not grant.is_accepted else (),
-        is_requested=grant.request.is_present,
+        scope=None if grant is None else grant.usable_scope,
+        grant_codes=(grant.code,) if grant is not None and grant.code and not grant.is_accepted else (),
     )
     is_trusted = profile is not None and profile.is_complete and not contradictions(values)
     declared = Declared(None if profile is None else values, is_trusted, policy.external, profile is None)
@@ -200,6 +200,7 @@ def _weighed(
     warned = () if profile is None else profile.warnings
     verdict = verdict._replace(
         profile=None if profile is None else values,
+        declared=None if profile is None else profile.declared,
         envelope=values,
         source="default_profileless" if profile is None else "task_profile",
         axes=axes,
@@ -226,7 +227,7 @@ def _strictly_paused(verdict: Verdict) -> Verdict:
 def _accepted(verdict: Verdict) -> tuple[str, ...]:
     profile = "task_profile_present" if verdict.profile is not None else "task_profile_not_required"
     advisory = ("lexical_advisory",) if verdict.scan.notes else ()
-    granted = ("continuation_grant_accepted",) if verdict.grant.is_accepted else ()
+    granted = ("continuation_grant_accepted",) if verdict.grant is not None and verdict.grant.is_accepted else ()
     passed = ("task_type_allowed", "risk_threshold_passed", "hard_stops_clear")
     return (*_RECEIVED, profile, *passed, *advisory, "workspace_check_required", *granted)
 
@@ -234,9 +235,8 @@ def _accepted(verdict: Verdict) -> tuple[str, ...]:
 def _after_checkpoint(verdict: Verdict, actuals: Actuals, policy: Policy, now: datetime) -> tuple[Verdict, Checkpoint]:
     from restante.autonomy.checkpoint import evaluate_checkpoint
 
-    checked = evaluate_checkpoint(
-        actuals, verdict.envelope or {}, now=now, grant=verdict.grant.usable_scope, policy=policy
-    )
+    scope = None if verdict.grant is None else verdict.grant.usable_scope
+    checked = evaluate_checkpoint(actuals, verdict.envelope or {}, now=now, grant=scope, policy=policy)
     if checked.is_paused:
         return verdict._replace(kind="checkpoint_paused").paused(*checked.codes, breached=checked.fields), checked
     return verdict._replace(codes=(*verdict.codes, *checked.codes)), checked

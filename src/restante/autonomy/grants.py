@@ -51,6 +51,9 @@ def parse_scope(raw: object) -> ScopeAnswer:
     """Return a scope in its full form, or the code of what is wrong with it."""
     if not isinstance(raw, dict) or not set(raw) <= _KEYS:
         return ScopeAnswer(None, MISSING_SCOPE)
+    for key in _NUMBERS:
+        if not is_count(raw.get(key)):
+            return ScopeAnswer(None, f"{key}_invalid")
     types = raw.get("allowed_types")
     if (
         not isinstance(types, list)
@@ -61,19 +64,16 @@ def parse_scope(raw: object) -> ScopeAnswer:
     expires = parse_instant(raw.get("expires_at_utc"))
     if not is_count(raw.get("max_round"), least=1) or expires is None:
         return ScopeAnswer(None, MISSING_SCOPE)
-    for key in _NUMBERS:
-        if not is_count(raw.get(key)):
-            return ScopeAnswer(None, f"{key}_invalid")
     effects = {effect: raw.get(effect, False) for effect in EFFECTS}
     wrong = [effect for effect, value in effects.items() if not isinstance(value, bool)]
     if wrong:
         return ScopeAnswer(None, f"{wrong[0]}_invalid" if wrong[0] in ARTIFACTS else MISSING_SCOPE)
     return ScopeAnswer(
         {
+            **{key: raw[key] for key in _NUMBERS},
             "allowed_types": list(types),
             "max_round": raw["max_round"],
             "expires_at_utc": show_instant(expires),
-            **{key: raw[key] for key in _NUMBERS},
             **effects,
         }
     )

@@ -45,7 +45,7 @@ class Scan(NamedTuple):
     Attributes:
         hits: In the order of judgement.
         blocker: The first hard one, None where nothing stops.
-        notes: What the record logs of those before it: code and label.
+        notes: What the record logs of those before it: code and label, each once.
     """
 
     hits: tuple[Hit, ...] = ()
@@ -73,7 +73,7 @@ def scan_text(text: str, declared: Declared) -> Scan:
     before = hits[: hits.index(blocker)] if blocker else hits
     notes = [("guardrails_section_skipped", "oacp-guardrails") for _ in reader.fences]
     notes += [(NOTES[hit.basis], hit.label) for hit in before if hit.basis in NOTES]
-    return Scan(hits, blocker, tuple(notes))
+    return Scan(hits, blocker, tuple(dict.fromkeys(notes)))
 
 
 def _hits(text: str, kind: WordClass, reader: Reader) -> list[Hit]:

@@ -48,15 +48,14 @@ def _option(name: str) -> str:
 _SIDE_EFFECT = "hard_stop_external_side_effect"
 _SENSITIVE = "hard_stop_sensitive_scope"
 INSTALL_VERB = r"\binstall(?:s|ing)?\b"
-PUBLIC_REPO = r"\bpublic\s+repo(?:sitor(?:y|ies)|s)?\b"
-# What ends a sentence, or the paragraph it stands in.
-_SENTENCE = r"(?:(?!" + INSTALL_VERB + r")(?!\n[ \t]*\n)[^.!?;])*?"
+PUBLIC_REPO = r"\bpublic\s+repo(?:sitor(?:y|ies))?\b"
+_CLAUSE = r"(?:(?!" + INSTALL_VERB + r")[^\n.!?;—–])*?"
 _CONFIG = (
-    r"\b(?:project|workspace|runtime|agent)\s+config(?:uration)?\b(?:\s+(?:files?|settings?|templates?|ya?ml)\b)?"
+    r"\b(?:project|workspace|runtime|agent)\s+config(?:uration)?\b"
     r"|\bconfig(?:uration)?\s+(?:files?|settings?|templates?|ya?ml)\b|\bconfig\.ya?ml\b"
 )
 
-INSTALL_DEPENDENCY = Pattern("install dependency", INSTALL_VERB + _SENTENCE + r"\bdependenc(?:y|ies)\b")
+INSTALL_DEPENDENCY = Pattern("install dependency", INSTALL_VERB + _CLAUSE + r"\bdependenc(?:y|ies)\b")
 PUBLIC_REPO_PATTERN = Pattern("public repo", PUBLIC_REPO)
 
 DESTRUCTIVE = WordClass(
@@ -115,7 +114,7 @@ PROFILELESS = WordClass(
     "",
     False,
     (
-        Pattern("pull request", r"\bpull\s+requests?\b"),
+        Pattern("pull request", r"(?-i:\bpull\s+requests?\b)"),
         Pattern("PR", r"(?-i:\bPR\b)"),
         Pattern("github", r"\bgithub\b"),
         Pattern("commit", r"\bcommit(?:s|ted|ting)?\b"),

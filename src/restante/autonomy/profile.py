@@ -29,11 +29,13 @@ class Profile(NamedTuple):
     Attributes:
         values: In the order of audit records; every flag is there, one that was not declared is False.
         is_complete: Whether the two numbers, the tier and the five basic flags were all declared.
+        declared: The profile as it was written.
         warnings: What in ``expected_pauses`` is no code; advisory.
     """
 
     values: dict[str, object]
     is_complete: bool
+    declared: dict[str, object]
     warnings: tuple[str, ...] = ()
 
 
@@ -108,9 +110,11 @@ def normalize_profile(declared: Mapping[object, object]) -> Profile | Unparsable
     if wrong:
         return Unparsable(f"{wrong[0]} is neither true nor false")
     try:
-        grants = bounded_copy(declared.get("continuation_grants") or {})
+        written = bounded_copy(dict(declared))
     except ValueError as error:
-        return Unparsable(f"continuation_grants: {error}")
+        return Unparsable(f"the profile {error}")
+    assert isinstance(written, dict)
+    grants = written.get("continuation_grants") or {}
     if not isinstance(grants, dict):
         return Unparsable("continuation_grants is no mapping")
     values = {**numbers, "risk_tier": tier, "target_repo": repo, **flags}
@@ -120,7 +124,7 @@ def normalize_profile(declared: Mapping[object, object]) -> Profile | Unparsable
     pauses, warnings = _expected_pauses(declared)
     if pauses is not None:
         values["expected_pauses"] = pauses
-    return Profile(values, all(key in declared for key in BASIC_FLAGS), warnings)
+    return Profile(values, all(key in declared for key in BASIC_FLAGS), written, warnings)
 
 
 def flag(value: object) -> bool | None:

@@ -104,14 +104,14 @@ def build_record(
 ) -> dict[str, object]:
     """Return the audit record of a verdict."""
     created = show_instant(circumstances.now)
-    evaluator = {"source": "restante", "content_sha256": None, "git_sha": None, "executed": "restante"}
+    evaluator = {"source": "restante", "content_sha256": None, "git_sha": None, "executed": True}
     record: dict[str, object] = {
         "decision": ACCEPTED if verdict.is_accepted else PAUSED,
         "mode": verdict.mode,
         "reason_codes": list(verdict.codes),
         "scope_envelope": _copied(verdict.envelope),
         "logged_notes": [{"code": code, "matched_pattern": label} for code, label in verdict.notes],
-        "continuation_grant": verdict.grant.block(),
+        "continuation_grant": {"present": False, "enabled": False} if verdict.grant is None else verdict.grant.block(),
         "result": dict(result),
         "message_sha256": circumstances.digest,
         "policy_sha256": policy.digest,
@@ -128,7 +128,7 @@ def build_record(
         "message_type": _text(message.get("type")),
         "conversation_id": _text(message.get("conversation_id")),
         "parent_message_id": _text(message.get("parent_message_id")),
-        "task_profile": _copied(verdict.profile),
+        "task_profile": _copied(verdict.declared),
         "scope_envelope_source": verdict.source,
         "breached": list(verdict.breached),
         "co_occurring_reason_codes": verdict.co_occurring,

@@ -83,13 +83,13 @@ def _found(field: str, text: str, declared: Declared) -> Iterator[StrictHit]:
     for rule in RULES:
         for match in rule.matches(folded):
             yield StrictHit(rule.code, code_of(rule), rule.title, field, *folded.origin(*match.span()))
-    if not declared.says("external_side_effects"):
-        yield from _instructions(field, folded, declared)
+    yield from _instructions(field, folded, declared)
 
 
 def _from_table(field: str, folded: Folded, declared: Declared) -> Iterator[StrictHit]:
     is_review = declared.profile is None and not declared.needs_none
-    for hit in scan_text(folded.text, declared).hits:
+    judged = declared._replace(needs_none=True) if is_review else declared
+    for hit in scan_text(folded.text, judged).hits:
         if hit.is_hard and (not is_review or hit.category in _OF_REVIEWS):
             place = folded.origin(hit.start, hit.end)
             yield StrictHit(hit.label, BY_CATEGORY[hit.category], hit.category.replace("_", " "), field, *place)
@@ -98,6 +98,8 @@ def _from_table(field: str, folded: Folded, declared: Declared) -> Iterator[Stri
 def _instructions(field: str, folded: Folded, declared: Declared) -> Iterator[StrictHit]:
     reader = Reader(folded.text, declared)
     for rule in INSTRUCTIONS:
+        if rule.code.startswith("release.") and declared.says("external_side_effects"):
+            continue
         for match in rule.matches(folded):
             if not reader.is_set_aside(*match.span(1)):
                 yield StrictHit(rule.code, code_of(rule), rule.title, field, *folded.origin(*match.span(1)))

@@ -1,11 +1,12 @@
 """What our own hard stops look for beside the rules of screening: commands and instructions the published table misses.
 
-A command is a command wherever it stands and whatever is said around it; nothing here is taken back by a negation,
-except instructions that stand under a heading like "Out of scope:".
+A command is a command wherever it stands and whatever is said around it; only instructions are taken back by a
+negation.
 """
 
 from __future__ import annotations
 
+from restante.autonomy.lexicon import INSTALL_VERB
 from restante.domain.screening.actions import ACTIONS
 from restante.domain.screening.rule import Rule
 
@@ -141,7 +142,7 @@ _COMMANDS = (
         r"|netrc\b|pypirc\b|git-credentials\b)|/etc/shadow\b",
     ),
 )
-# Instructions: they count at the beginning of a sentence or an item, and not under a heading that forbids.
+# Instructions: they do not count where they are negated, by a word before them or by the heading they stand under.
 INSTRUCTIONS = (
     Rule(
         "release.instruction",
@@ -151,6 +152,14 @@ INSTRUCTIONS = (
         r"((?:deploy|publish)[ \t]+(?:the|it|this|that|to|your|our|all|everything|a|an|v?\d)\b"
         r"|merge[ \t]+(?:(?:the|this|that|my|your|our)[ \t]+)?(?:pr\b|pull[ \t]+request|mr\b|branch\b|#\d))",
     ),
+    Rule(
+        "dependency.instruction",
+        "asks for a dependency",
+        ("install",),
+        rf"({INSTALL_VERB}(?:(?!{INSTALL_VERB})(?!\n[ \t]*\n)[^.!?;]){{0,200}}?\bdependenc(?:y|ies)\b)",
+        also=("dependenc",),
+    ),
+    Rule("secret.public_repos", "works where everybody looks", ("public",), r"(\bpublic\s+repos\b)", also=("repos",)),
 )
 RULES: tuple[Rule, ...] = (*ACTIONS, *_COMMANDS)
 

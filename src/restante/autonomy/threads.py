@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from restante.autonomy.grants import KIND, Requested, is_count, parse_scope, requested_grant
 from restante.autonomy.instants import parse_instant
-from restante.autonomy.vocabulary import CONTEXT_TYPES, EFFECTS, REVIEW_TYPES
+from restante.autonomy.vocabulary import EFFECTS, GRANTED_TYPES, REVIEW_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -115,13 +115,20 @@ def resolve_grant(
         now: The instant of the evaluation.
     """
     is_review = message.get("type") in REVIEW_TYPES
-    found = Resolution(request=requested_grant(holder), is_enabled=policy.grants_enabled)
+    request = requested_grant(holder)
+    # What is asked for is read only where a grant can be recognised at all.
+    found = Resolution(request=Requested(request.is_present), is_enabled=policy.grants_enabled)
+    if message.get("type") not in GRANTED_TYPES:
+        return _ended(found, "context_only")
     if not policy.grants_enabled:
-        return _ended(found, "ignored_disabled") if is_review or found.request.is_present else found
+        return _ended(found, "ignored_disabled") if is_review or request.is_present else found
     if not (message.get("conversation_id") or message.get("parent_message_id")):
-        if is_review or found.request.is_present:
+        if is_review or request.is_present:
             return found._replace(decision="invalid", code="continuation_grant_missing_thread")
         return found
+    found = found._replace(request=request)
+    if request.error:
+        return found._replace(decision="invalid", code=request.error)
     thread = [one for one in history if _is_of_thread(one, message, receiver)]
     created = parse_instant(message.get("created_at_utc")) or now
     word = _governing(_words(thread), min(created, now), now)
@@ -152,19 +159,16 @@ def _measured(
     scope = found.scope or {}
     types = scope["allowed_types"]
     assert isinstance(types, list)
-    if message.get("type") in CONTEXT_TYPES:
-        return _ended(found, "context_only")
     if message.get("type") not in types:
-        return _ended(found, "type_not_granted")
-    if found.request.error:
-        return found._replace(decision="invalid", code=found.request.error)
+        return _ended(found._replace(exceeded=("allowed_types",)), "type_not_granted")
     said = body if isinstance(body, dict) else {}
     round_said, effects = said.get("round", 1), said.get("side_effects", _REVIEW_EFFECTS if body is not None else ())
-    if not is_count(round_said, least=1) or not isinstance(effects, list | tuple):
-        return found._replace(decision="invalid", code="continuation_grant_missing_scope")
-    exceeded = tuple(f"{one!s:.80}" for one in effects if one not in EFFECTS or scope.get(one) is not True)
+    wrong = [] if is_count(round_said, least=1) else ["declared.round"]
+    if not isinstance(effects, list | tuple) or not all(one in EFFECTS for one in effects):
+        wrong.append("declared.side_effects")
+    exceeded = wrong or [one for one in EFFECTS if one in effects and scope.get(one) is not True]
     if exceeded:
-        return _ended(found._replace(exceeded=exceeded), "scope_exceeded")
+        return _ended(found._replace(exceeded=tuple(exceeded)), "scope_exceeded")
     ran = {str(one.get("message_id")) for one in thread if one.get("message_type") in types and _ran(one)}
     found = found._replace(round=max(round_said, 1 + len(ran)))
     most, expires = scope["max_round"], parse_instant(scope["expires_at_utc"])
@@ -224,11 +228,11 @@ def _governing(words: list[_Word], before: datetime, now: datetime) -> _Word | N
     """Return the word that counts: the latest yes from before the message, unless a no has come since."""
     approvals = [word for word in words if word.is_approval and word.at <= before]
     denials = [word for word in words if not word.is_approval and word.at <= now]
-    if not approvals:
-        return None
-    approval = max(approvals, key=lambda word: word.at)
+    approval = max(approvals, key=lambda word: word.at, default=None)
     denial = max(denials, key=lambda word: word.at, default=None)
-    return denial if denial is not None and denial.at >= approval.at else approval
+    if approval is None or denial is None:
+        return approval or denial
+    return denial if denial.at >= approval.at else approval
 
 
 def _ran(record: Mapping[str, object]) -> bool:
@@ -236,4 +240,6 @@ def _ran(record: Mapping[str, object]) -> bool:
     if not isinstance(result, dict):
         return False
     measured = result.get("actual_minutes") is not None or result.get("actual_files_touched") is not None
-    return bool(result.get("work_started_at_utc")) or result.get("final_state") == "done" or measured
+    # A record that was born done says nothing of work; one that was finished says when.
+    is_finished = result.get("final_state") == "done" and result.get("completed_at_utc") is not None
+    return bool(result.get("work_started_at_utc")) or is_finished or measured

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.autonomy.hard_stops import Scan
-from restante.autonomy.threads import Resolution
 from restante.autonomy.vocabulary import ALWAYS_PAUSE
 
 if TYPE_CHECKING:
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
 
     from restante.autonomy.axes import Axes
     from restante.autonomy.strict import StrictHit
+    from restante.autonomy.threads import Resolution
 
 
 class Verdict(NamedTuple):
@@ -24,13 +24,14 @@ class Verdict(NamedTuple):
         mode: The mode in force.
         breached: What was exceeded: codes, or field paths.
         kind: ``completion_kind`` of the record.
-        profile: The declared profile.
+        profile: The declared profile, in full.
+        declared: The profile as it was written.
         envelope: What the work may amount to.
         source: Where the envelope comes from.
         axes: The ledger of gate 2; None where nothing was declared.
         scan: What gate 3 found in the body.
         strict: What our own hard stops found; None where they are off.
-        grant: What became of a grant for the thread.
+        grant: What became of a grant for the thread; None where it was never looked at.
         notes: What is logged: code and label.
         pattern: Label of the hit that decided.
         errors: What is wrong with the message itself.
@@ -42,12 +43,13 @@ class Verdict(NamedTuple):
     breached: tuple[str, ...] = ()
     kind: str = "admission_paused"
     profile: Mapping[str, object] | None = None
+    declared: Mapping[str, object] | None = None
     envelope: Mapping[str, object] | None = None
     source: str | None = None
     axes: Axes | None = None
     scan: Scan = Scan()
     strict: tuple[StrictHit, ...] | None = None
-    grant: Resolution = Resolution()
+    grant: Resolution | None = None
     notes: tuple[tuple[str, str], ...] = ()
     pattern: str = ""
     errors: tuple[str, ...] = ()
@@ -66,10 +68,10 @@ class Verdict(NamedTuple):
 
 
 def classify_pause(verdict: Verdict) -> dict[str, object]:
-    """Return how a pause compares with what the sender expected; nothing where no profile was declared."""
-    if verdict.is_accepted or verdict.profile is None:
+    """Return how a pause compares with what the sender expected; nothing where there is no pause."""
+    if verdict.is_accepted:
         return {}
-    declared = verdict.profile.get("expected_pauses")
+    declared = (verdict.profile or {}).get("expected_pauses")
     expected = [code for code in verdict.codes if isinstance(declared, list) and code in declared]
     unplanned = [code for code in verdict.codes if code not in expected]
     if not isinstance(declared, list):

@@ -20,8 +20,7 @@ MESSAGE_TYPES = (
     "brainstorm_followup",
 )
 REVIEW_TYPES = frozenset({"review_request", "review_addressed", "review_feedback", "review_lgtm"})
-# What a review says back; it is read and never run.
-CONTEXT_TYPES = frozenset({"review_feedback", "review_lgtm"})
+# What may be run at all; everything else is read.
 GRANTED_TYPES = frozenset(
     {
         "task_request",
