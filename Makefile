@@ -16,7 +16,7 @@ WORKERS ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: help demo dev lint test test-all wheel-check programs bench docs lock clean
+.PHONY: help demo dev lint test test-all wheel-check programs services bench docs lock clean
 
 help:
 	@sed -n 's/^# //p' Makefile | head -5
@@ -61,7 +61,7 @@ test: lint
 	$(PYTEST) -m "not slow and not e2e"
 
 test-all: export HYPOTHESIS_PROFILE ?= ci
-test-all: lint programs
+test-all: lint programs services
 	$(PYTEST)
 
 wheel-check: dev
@@ -70,6 +70,10 @@ wheel-check: dev
 # Fails only where RESTANTE_TEST_REQUIRE_PROGRAMS is set; elsewhere the end-to-end tests skip and say why.
 programs: dev
 	@$(BIN)/python -m tests.e2e.programs
+
+# The same for the PostgreSQL servers that tests start.
+services: dev
+	@$(BIN)/python -m tests.postgres
 
 bench: dev
 	$(BIN)/python -m bench
