@@ -21,7 +21,7 @@ from restante.domain.message import Priority, Scope
 from restante.domain.receipt import Action, Decision
 from restante.stores.worktree.grammar import Kind, scan
 from restante.stores.worktree.locate import find_worktree
-from restante.stores.worktree.record import WriteRecord, write_record
+from restante.stores.worktree.record import Record, WriteRecord
 from restante.stores.worktree.store import WorktreeMailbox
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def test_a_whole_append_that_nobody_was_told_of_comes_to_light(mailbox: Worktree
     before = inbox.stat()
     second = leave(tmp_path, "Second.")
     data = inbox.read_bytes()[before.st_size :]
-    os.close(write_record(mailbox.layout, "INBOX.md", WriteRecord(1, 1, before.st_ino, before.st_size, data)))
+    Record(mailbox.layout, "INBOX.md").begin(WriteRecord(1, 1, before.st_ino, before.st_size, data))
     assert [entry.message.id for entry in mailbox.entries()] == [first]
     record = inbox.parent / ".restante" / "INBOX.md.write"
     os.utime(record, (record.stat().st_mtime - 11,) * 2)

@@ -20,12 +20,15 @@ from restante.domain.errors import Busy, RestanteError, StorageFailed, Unsafe
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from restante.stores.kept import Kept
+
     # A file's status before and after an append, and the size of that.
     Appended = tuple[os.stat_result, os.stat_result, int]
 
 FILE_MODE = 0o600
 DIRECTORY_MODE = 0o700
 CUT = b" (cut)"
+LINES = os.O_RDWR | os.O_APPEND | os.O_CREAT
 
 # Far longer than any writer takes between making its temporary file and renaming it.
 _STALE_SECONDS = 3600.0
@@ -68,11 +71,17 @@ def open_file(path: str, flags: int) -> int:
         OSError: As ``os.open``; ``ELOOP`` for a symbolic link.
         StorageFailed: Something else than a regular file is there.
     """
+    return open_known(path, flags)[0]
+
+
+def open_known(path: str, flags: int) -> tuple[int, os.stat_result]:
+    """Open a file as ``open_file`` does, and return what was asked of it to know that it is one."""
     fd = os.open(path, flags | _ALWAYS, FILE_MODE)
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode):
         os.close(fd)
         raise StorageFailed(f"{path} is not a regular file", remedy="move it out of the way")
-    return fd
+    return fd, status
 
 
 def read_at(fd: int, size: int, offset: int) -> bytes:
@@ -98,11 +107,11 @@ def read_file(path: str, *, most: int | None = None) -> bytes | None:
     """
     with translated(path):
         try:
-            fd = open_file(path, os.O_RDONLY)
+            fd, status = open_known(path, os.O_RDONLY)
         except (FileNotFoundError, NotADirectoryError):
             return None
         try:
-            size = os.fstat(fd).st_size
+            size = status.st_size
             return read_at(fd, size if most is None else min(size, most), 0)
         finally:
             os.close(fd)
@@ -267,6 +276,11 @@ def append_line(path: str, data: bytes, *, durable: bool) -> Appended:
 
     A torn line that a killed writer left is ended first, and marked with ``CUT`` so that no reader takes it for whole.
 
+    Args:
+        path: The file.
+        data: The lines.
+        durable: Whether to wait for the disk.
+
     Returns:
         What the file was before and after, and how many bytes were added.
 
@@ -274,20 +288,28 @@ def append_line(path: str, data: bytes, *, durable: bool) -> Appended:
         StorageFailed: Nothing a reader takes for whole was written.
     """
     with translated(path):
-        fd = open_file(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+        fd, before = open_known(path, LINES)
         try:
-            before = os.fstat(fd)
-            size = before.st_size
-            if size > 0 and os.pread(fd, 1, size - 1) != b"\n":
-                data = CUT + b"\n" + data
-            write_all(fd, data)
-            if durable:
-                sync(fd)
-                if size == 0:
-                    sync_directory(os.path.dirname(path))
-            return before, os.fstat(fd), len(data)
+            return add_lines(fd, before, data, path=path, durable=durable)
         finally:
             os.close(fd)
+
+
+def add_lines(fd: int, before: os.stat_result, data: bytes, *, path: str, durable: bool) -> Appended:
+    """Do what ``append_line`` does to a file that is open.
+
+    Raises:
+        OSError: Nothing a reader takes for whole was written.
+    """
+    size = before.st_size
+    if size > 0 and os.pread(fd, 1, size - 1) != b"\n":
+        data = CUT + b"\n" + data
+    write_all(fd, data)
+    if durable:
+        sync(fd)
+        if size == 0:
+            sync_directory(os.path.dirname(path))
+    return before, os.fstat(fd), len(data)
 
 
 def remove(path: str) -> None:
@@ -300,8 +322,13 @@ def remove(path: str) -> None:
         os.unlink(path)
 
 
-@contextmanager
-def flocked(path: str, wait: float) -> Iterator[bool]:
+def is_same(one: os.stat_result, other: os.stat_result) -> bool:
+    """Tell whether two statuses are of the same file, with the same rights."""
+    # Mode, inode, device, links, owner, group; links may change.
+    return one[:3] == other[:3] and one[4:6] == other[4:6]
+
+
+class flocked:  # noqa: N801 - it is used like a function
     """Hold the kernel's lock on a file, which is made where it is missing.
 
     The kernel queues those who wait and frees the lock of a process that was killed. Yields whether there is a
@@ -310,37 +337,64 @@ def flocked(path: str, wait: float) -> Iterator[bool]:
     Args:
         path: The file; its content means nothing.
         wait: Most seconds to wait.
+        kept: Where the file stays open for the next time.
 
     Raises:
         Busy: Another process held it for longer than that.
         StorageFailed: The file cannot be made.
     """
-    with translated(path):
-        fd, is_locked = _take(path, wait)
-    try:
-        yield is_locked
-    finally:
-        os.close(fd)
+
+    def __init__(self, path: str, wait: float, kept: Kept | None = None) -> None:
+        self._path = path
+        self._wait = wait
+        self._kept = kept
+
+    def __enter__(self) -> bool:
+        return self.take()
+
+    def __exit__(self, *_: object) -> None:
+        self.free()
+
+    def take(self) -> bool:
+        """Take the lock; return whether there is one."""
+        try:
+            self._fd, self._status, self._is_locked = _take(self._path, self._wait, self._kept)
+        except OSError as error:
+            raise failure(self._path, error) from error
+        return self._is_locked
+
+    def free(self) -> None:
+        """Free it."""
+        if self._kept and self._is_locked:
+            fcntl.flock(self._fd, fcntl.LOCK_UN)
+            self._kept.keep(self._path, self._fd, self._status)
+        else:
+            os.close(self._fd)
 
 
-def _take(path: str, wait: float) -> tuple[int, bool]:
-    """Return an open file with the lock, and whether the filesystem has locks."""
+def _take(path: str, wait: float, kept: Kept | None) -> tuple[int, os.stat_result, bool]:
+    """Return an open file with the lock, its status, and whether the filesystem has locks."""
+    fd, status = kept.unseen(path) if kept else (-1, None)
     while True:
-        fd = open_file(path, os.O_RDWR | os.O_CREAT)
+        if status is None:
+            fd, status = open_known(path, os.O_RDWR | os.O_CREAT)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             _queue_up(fd, path, wait)
         except OSError as error:
             if error.errno in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
-                return fd, False
+                return fd, status, False
             os.close(fd)
             raise
         # Whoever held it may have removed the file meanwhile; a lock on a file without a name excludes nobody.
-        with suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(fd), os.lstat(path)):
-                return fd, True
+        try:
+            if is_same(status, os.lstat(path)):
+                return fd, status, True
+        except FileNotFoundError:
+            pass
         os.close(fd)
+        status = None
 
 
 def _queue_up(fd: int, path: str, wait: float) -> None:

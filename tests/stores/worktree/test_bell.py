@@ -19,7 +19,7 @@ from restante.domain.receipt import Decision
 from restante.peek import mail_waits
 from restante.stores.worktree.bell import FileBell
 from restante.stores.worktree.layout import INBOX
-from restante.stores.worktree.record import WriteRecord, write_record
+from restante.stores.worktree.record import Record, WriteRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -205,7 +205,7 @@ def test_the_bell_rings_on_while_an_append_has_not_ended(
     original.append(str(box), "its writer died before it could say so")
     data = (box / "INBOX.md").read_bytes()
     record = WriteRecord(1, 1, (box / "INBOX.md").stat().st_ino, size, data[size:])
-    os.close(write_record(mailbox.layout, INBOX, record))
+    Record(mailbox.layout, INBOX).begin(record)
     age(box / "INBOX.md", 5)
     FileBell(mailbox).hush()
     assert mailbox.entries(pending_only=True) == []

@@ -19,7 +19,7 @@ from restante.stores.worktree import lock
 from restante.stores.worktree.layout import INBOX, Layout
 from restante.stores.worktree.locate import find_worktree
 from restante.stores.worktree.lock import locked
-from restante.stores.worktree.record import WriteRecord, read_record, settle, write_record
+from restante.stores.worktree.record import Record, WriteRecord, read_record
 from restante.stores.worktree.render import HEADERS
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def test_a_record_of_another_file_or_of_nothing_cuts_nothing(layout: Layout, box
         WriteRecord(1, 1, inode, len(HEADER) + 1000, BLOCK),
         WriteRecord(1, 1, inode, len(HEADER) + 30, BLOCK),
     ):
-        os.close(write_record(layout, INBOX, record))
+        Record(layout, INBOX).begin(record)
         with locked(layout, INBOX, wait=0):
             assert (box / "INBOX.md").read_bytes() == HEADER + BLOCK[:30]
     for junk in (b"", b"restante-write-1 1 2 3", b"restante-write-1 1 2 3 4 5\nab", b"\xff" * 100):
@@ -268,14 +268,15 @@ def test_an_append_of_this_moment_is_read_when_it_is_whole(
     layout.make()
     (box / "INBOX.md").write_bytes(HEADER + FOREIGN + BLOCK[:-10])
     inode = (box / "INBOX.md").stat().st_ino
-    record = write_record(layout, INBOX, WriteRecord(1, 1, inode, len(HEADER + FOREIGN), BLOCK))
+    record = Record(layout, INBOX)
+    record.begin(WriteRecord(1, 1, inode, len(HEADER + FOREIGN), BLOCK))
     reader = open_again()
     assert len(reader.entries()) == 1
     assert reader.faults() == []
     with (box / "INBOX.md").open("ab") as file:
         file.write(BLOCK[-10:])
     assert len(reader.entries()) == 1
-    settle(record)
+    record.settle()
     assert len(reader.entries()) == 2
 
 

@@ -14,11 +14,12 @@ import re
 
 from restante.stores.worktree.fields import CONTROLS
 
-# Patterns are texts here: re compiles one when it is first used, and most runs use few of them.
+# Patterns are texts here: re compiles one when it is first used, and most runs use few of them. Those for a line begin
+# with the line feed before it: looking for that is many times as fast as a try at each character.
 _CONTROLS = f"(?![\t\n])[{CONTROLS}]"
 _METADATA = r"[\w-]+:"
-_STRUCTURE = r"(?m)^[^\S\n]*(?:#|```|~~~|<|>|([-=*_])(?:[ \t]*\1)*[ \t]*$)"
-_HEADING = r"(?m)^[^\S\n]*##[^\S\n]+(?:msg|reply|receipt|auto)_"
+_STRUCTURE = r"(?m)\n[^\S\n]*(?:#|```|~~~|<|>|([-=*_])(?:[ \t]*\1)*[ \t]*$)"
+_HEADING = r"\n[^\S\n]*##[^\S\n]+(?:msg|reply|receipt|auto)_"
 _LONE_CR = r"\r(?!\n)"
 _LINE_END = r"\r(?!\n)|\n"
 _TILDES = r"~{4,}"
@@ -32,10 +33,13 @@ def write_body(text: str) -> tuple[str, str]:
     """Return the form of a body (empty for plain) and what stands in the file, up to and with the last line end."""
     if _is_plain(text):
         return "", text + "\n"
-    form = "quoted" if re.search(_HEADING, text) or re.search(_LONE_CR, text) else "fenced"
-    if form == "quoted":
+    form = "fenced"
+    if ("##" in text and re.search(_HEADING, "\n" + text)) or ("\r" in text and re.search(_LONE_CR, text)):
+        form = "quoted"
         text = "| " + re.sub(_LINE_END, lambda end: "\n^ " if end[0] == "\r" else "\n| ", text)
-    longest = max((len(run) for run in re.findall(_TILDES, text)), default=_LEAST_FENCE - 1)
+    longest = _LEAST_FENCE - 1
+    if "~~~~" in text:
+        longest = max(len(run) for run in re.findall(_TILDES, text))
     fence = "~" * (longest + 1)
     return form, f"{fence}text\n{text}\n{fence}\n"
 
@@ -49,7 +53,7 @@ def _is_plain(text: str) -> bool:
             or not re.search(_CONTROLS, text)
         )
         and not re.match(_METADATA, text)
-        and not re.search(_STRUCTURE, text)
+        and not re.search(_STRUCTURE, "\n" + text)
     )
 
 

@@ -6,8 +6,8 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import Damaged, MailboxDeleted, NoSuchMessage, RestanteError, StorageFailed
-from restante.stores.files import read_file, remove, replace
+from restante.domain.errors import Damaged, MailboxDeleted, NoSuchMessage, StorageFailed
+from restante.stores.files import read_file, replace
 from restante.stores.worktree.index import Index
 from restante.stores.worktree.layout import INBOX, Layout
 from restante.stores.worktree.ledger import Ledger
@@ -77,6 +77,16 @@ class Desk:
             self._is_open = True
             self._index.open()
 
+    def look_to_post(self) -> int:
+        """Read what was added to INBOX.md by others, and return the number that the next message gets.
+
+        What was posted here was known before it was written; it is read when somebody asks for it.
+        """
+        if not (self._is_open and self.ledger.inbox.is_known()):
+            self.look()
+        self.ledger.end_unfinished()
+        return self.ledger.next_number
+
     def find(self, message_id: str) -> Letter | None:
         """Return a message of INBOX.md or of the archive."""
         self.look()
@@ -132,13 +142,17 @@ class Desk:
 
     def save_index(self) -> None:
         """Leave the next process what it needs to look at pending mail only; for those who write anyway."""
-        if os.path.isdir(self.layout.private):
-            self._index.save()
+        if self._index.is_wanted:
+            self.look()
+            if self.layout.is_made:
+                self._index.save()
 
     def ring(self) -> None:
         """Ring the bell. The guard rings by INBOX.md's time anyway; this is for clocks that are too coarse."""
-        with suppress(RestanteError):
-            remove(self.layout.own("quiet"))
+        quiet = self.layout.own("quiet")
+        if os.access(quiet, os.F_OK):
+            with suppress(OSError):
+                os.unlink(quiet)
 
 
 def to_ms(at: datetime) -> datetime:

@@ -32,7 +32,7 @@ _VERSION = 2
 _NAME = "index.json"
 # An index is worth saving when this many bytes would otherwise be read again by every process.
 _WORTH_BYTES = 4096
-_WORTH_BYTES_EACH = 32
+_WORTH_BYTES_EACH = 64
 # Telling that so many bytes are as they were costs about as much as reading one.
 _SUMMED_FOR_ONE = 128
 _REPLACED = 1 << 40
@@ -74,22 +74,32 @@ class Index:
             ledger.start_over()
             ledger.read_new()
 
-    def save(self) -> None:
-        """Save the index if enough has come since; a mailbox that cannot be written goes without."""
-        anchors = {name: one.anchor for name, one in self._streams.items() if one.anchor}
-        grown = 0
-        for name, anchor in anchors.items():
+    @property
+    def is_wanted(self) -> bool:
+        """Whether so much has come since it was saved that it is worth saving again."""
+        grown = self._ledger.inbox.own_bytes
+        for name, stream in self._streams.items():
+            anchor = stream.anchor
+            if anchor is None:
+                continue
             known = self._saved.get(name)
+            if known is None:
+                grown += anchor.resume
+                continue
             # A file that was replaced makes the whole index void.
-            if known and known.inode != anchor.inode:
+            if known.inode != anchor.inode:
                 grown += _REPLACED
-            elif known and known.state != anchor.state:
+            elif known.state != anchor.state:
                 grown += known.resume // _SUMMED_FOR_ONE
-            grown += abs(anchor.resume - (known.resume if known else 0))
-        if grown >= _WORTH_BYTES + _WORTH_BYTES_EACH * self._ledger.book.open_count:
-            with suppress(RestanteError):
-                replace(self._layout.own(_NAME), self._write(), durable=False)
-                self._saved = anchors
+            grown += abs(anchor.resume - known.resume)
+        return grown >= _WORTH_BYTES + _WORTH_BYTES_EACH * self._ledger.book.open_count
+
+    def save(self) -> None:
+        """Save the index; a mailbox that cannot be written goes without."""
+        anchors = {name: one.anchor for name, one in self._streams.items() if one.anchor}
+        with suppress(RestanteError):
+            replace(self._layout.own(_NAME), self._write(), durable=False)
+            self._saved = anchors
 
     def _write(self) -> bytes:
         ledger = self._ledger

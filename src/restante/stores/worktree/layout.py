@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import StorageFailed
 from restante.stores.files import create, make_directory
-from restante.stores.worktree.locate import MAILBOX, check_inside
+from restante.stores.kept import Kept
+from restante.stores.worktree.locate import MAILBOX, check_inside, look_inside
 
 if TYPE_CHECKING:
     from restante.stores.worktree.locate import Worktree
@@ -30,10 +30,16 @@ class Layout:
     Attributes:
         box: The mailbox's directory.
         private: The directory of what only Restante reads; all but the marks in it can be made again.
+        is_made: Whether that directory was there at the last look.
+        trace: The list of what was ever posted here, kept outside of the mailbox; empty outside of a repository.
+        kept: What stays open of it, for those who append again and again.
     """
 
     def __init__(self, worktree: Worktree) -> None:
         self.worktree = worktree
+        self.trace = f"{worktree.git_dir}/restante/posted" if worktree.git_dir else ""
+        self.kept = Kept()
+        self._place = os.path.join(worktree.root, MAILBOX)
         self.box = self.private = ""
         self.check()
 
@@ -45,22 +51,16 @@ class Layout:
             StorageFailed: Something else than a directory is there.
         """
         root = self.worktree.root
-        self.box = check_inside(root, os.path.join(root, MAILBOX))
-        with suppress(FileNotFoundError, PermissionError):
-            if not stat.S_ISDIR(os.lstat(self.box).st_mode):
-                raise StorageFailed(f"{self.box} is not a directory", remedy="move it out of the way")
-        self.private = check_inside(root, self.box + "/.restante")
+        self.box, mode = look_inside(root, self._place)
+        if mode and not stat.S_ISDIR(mode):
+            raise StorageFailed(f"{self.box} is not a directory", remedy="move it out of the way")
+        self.private, mode = look_inside(root, self.box + "/.restante")
+        self.is_made = stat.S_ISDIR(mode)
 
     @property
     def archive(self) -> str:
         """The directory of archived messages, one Markdown file for each day."""
         return check_inside(self.worktree.root, self.box + "/archive")
-
-    @property
-    def trace(self) -> str | None:
-        """The list of what was ever posted here, kept outside of the mailbox; ``None`` outside of a repository."""
-        git_dir = self.worktree.git_dir
-        return None if git_dir is None else os.path.join(git_dir, "restante", "posted")
 
     def shared(self, name: str) -> str:
         """Return the path of one of the files that are shared with other programs.
@@ -85,7 +85,7 @@ class Layout:
             StorageFailed: They cannot be made.
         """
         self.check()
-        if os.path.isdir(self.private):
+        if self.is_made:
             return
         # An ignore rule that ignores itself: `git stash -u` takes what is untracked and not ignored, rules included.
         make_directory(self.box)

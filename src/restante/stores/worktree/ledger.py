@@ -108,6 +108,11 @@ class Ledger:
         """Whether messages that are not pending were left out."""
         return self.inbox.is_sparse
 
+    @property
+    def next_number(self) -> int:
+        """The number that the next message gets; those count that were appended here and not read since."""
+        return self.book.archived.next_free(self.book.last) + self.inbox.own_count
+
     def read_all(self) -> None:
         """Bring everything up to date."""
         if self.inbox.is_sparse or self.receipts.is_sparse or self.marks.is_sparse:

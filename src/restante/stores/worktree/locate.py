@@ -66,14 +66,24 @@ def check_inside(root: str, path: str) -> str:
     Raises:
         Unsafe: It is a symbolic link that leads out of the worktree, or nowhere.
     """
+    return look_inside(root, path)[0]
+
+
+def look_inside(root: str, path: str) -> tuple[str, int]:
+    """Return where a path of the worktree really is, and its ``st_mode``; 0 where there is nothing to be seen.
+
+    Raises:
+        Unsafe: It is a symbolic link that leads out of the worktree, or nowhere.
+    """
     try:
         mode = os.lstat(path).st_mode
     except OSError:
-        return path
+        return path, 0
     if not stat.S_ISLNK(mode):
-        return path
+        return path, mode
     try:
         real = os.path.realpath(path, strict=True)
+        mode = os.lstat(real).st_mode
     except OSError:
         raise Unsafe(f"{path} is a symbolic link that leads nowhere", remedy="remove it") from None
     if not real.startswith(root.rstrip("/") + "/"):
@@ -81,7 +91,7 @@ def check_inside(root: str, path: str) -> str:
             f"{path} is a symbolic link that leads out of the worktree, to {real}",
             remedy="remove the link; a mailbox stays inside its worktree",
         )
-    return real
+    return real, mode
 
 
 def _nearest(directory: str) -> Worktree:

@@ -14,22 +14,15 @@ from __future__ import annotations
 import os
 import stat
 import time
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import Busy, StorageFailed
-from restante.stores.files import flocked, open_file, sweep, sync, sync_directory, translated, write_all
-from restante.stores.worktree.record import (
-    WriteRecord,
-    read_record,
-    recover,
-    settle,
-    write_record,
-)
+from restante.stores.files import failure, flocked, sweep, sync, sync_directory, write_all
+from restante.stores.worktree.record import Record, WriteRecord, recover
+from restante.stores.worktree.spare import OUR_MODE, put_aside, spare_of, take_spare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from restante.stores.files import Appended
     from restante.stores.worktree.layout import Layout
 
@@ -37,7 +30,6 @@ WAIT_SECONDS = 10.0
 STALE_SECONDS = 10.0
 RENEW_SECONDS = 2.0
 
-_OUR_MODE = 0o500
 _POLL_SECONDS = (0.002, 0.05)
 
 
@@ -47,40 +39,39 @@ class Held:
     Attributes:
         path: The file.
         directory: The lock directory.
+        inode: Its number.
+        spare: Where that directory may be moved instead of removing it; empty where it may not.
+        record: The file's write-ahead record.
     """
 
-    def __init__(self, layout: Layout, name: str, path: str) -> None:
+    def __init__(self, layout: Layout, path: str, record: Record) -> None:
         self.path = path
         self.directory = path + ".lock"
-        self.inode = os.lstat(self.directory).st_ino
-        self._layout = layout
-        self._name = name
-        self._spare = layout.own(f"{name}.spare")
+        self.spare = spare_of(layout, path)
+        self.inode = 0
+        self._kept = layout.kept
+        self.record = record
 
     def give_back(self) -> None:
-        """Give the lock back, if it still is ours.
-
-        The directory is moved away, which is as good as removing it and cannot wait for the disk: on some
-        systems removing a directory takes as long as making a write durable. The next append removes it meanwhile.
-        """
+        """Give the lock back, if it still is ours."""
         with suppress(OSError):
-            if self.is_ours():
-                try:
-                    os.rename(self.directory, self._spare)
-                except OSError:
-                    os.rmdir(self.directory)
+            if self._is_there():
+                put_aside(self.directory, self.spare)
 
     def is_ours(self) -> bool:
         """Tell whether the lock is still ours, and renew it: one that went stale may have been taken over."""
         try:
-            status = os.lstat(self.directory)
-            # A directory of somebody else's can be given the number that ours had; the mode tells them apart.
-            if status.st_ino != self.inode or stat.S_IMODE(status.st_mode) != _OUR_MODE:
+            if not self._is_there():
                 return False
             os.utime(self.directory)
         except FileNotFoundError:
             return False
         return True
+
+    def _is_there(self) -> bool:
+        status = os.lstat(self.directory)
+        # A directory of somebody else's can be given the number that ours had; the mode tells them apart.
+        return status.st_ino == self.inode and stat.S_IMODE(status.st_mode) == OUR_MODE
 
     def append(self, data: bytes, *, header: bytes) -> Appended:
         """Append a block durably, whole or not at all.
@@ -95,29 +86,31 @@ class Held:
         Raises:
             StorageFailed: The file is as it was before.
         """
-        with translated(self.path):
-            fd = open_file(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+        try:
+            fd, before = self._kept.take(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
             try:
-                return self._append(fd, data, header)
-            finally:
+                appended = self._append(fd, before, data, header)
+            except BaseException:
                 os.close(fd)
+                raise
+            self._kept.keep(self.path, fd, before)
+        except OSError as error:
+            raise failure(self.path, error) from error
+        return appended
 
-    def _append(self, fd: int, data: bytes, header: bytes) -> Appended:
-        status = os.fstat(fd)
-        size = status.st_size
+    def _append(self, fd: int, before: os.stat_result, data: bytes, header: bytes) -> Appended:
+        size = before.st_size
         if size == 0:
             data = header + data
         elif os.pread(fd, 1, size - 1) != b"\n":
             # A rule glued to a line of text would make that line a heading.
             data = b"\n" + data
-        intent = WriteRecord(os.getpid(), self.inode, status.st_ino, size, data)
-        record = write_record(self._layout, self._name, intent)
+        self.record.begin(WriteRecord(os.getpid(), self.inode, before.st_ino, size, data))
         appended = None
         try:
             write_all(fd, data)
-            appended = status, os.fstat(fd), len(data)
-            with _removed_meanwhile(self._spare):
-                sync(fd)
+            appended = before, os.fstat(fd), len(data)
+            sync(fd)
         except OSError:
             with suppress(OSError):
                 if size < os.fstat(fd).st_size <= size + len(data):
@@ -126,14 +119,13 @@ class Held:
             raise
         finally:
             with suppress(OSError):
-                settle(record, appended)
+                self.record.settle(appended)
         if size == 0:
             sync_directory(os.path.dirname(self.path))
         return appended
 
 
-@contextmanager
-def locked(layout: Layout, name: str, *, wait: float = WAIT_SECONDS, long: bool = False) -> Iterator[Held]:
+class locked:  # noqa: N801 - it is used like a function
     """Hold the lock of one of the shared files; the mailbox's directories are made where they are missing.
 
     Args:
@@ -147,35 +139,75 @@ def locked(layout: Layout, name: str, *, wait: float = WAIT_SECONDS, long: bool 
         StorageFailed: The mailbox cannot be written, or what a killed writer left cannot be mended.
         Unsafe: The file is a symbolic link that leads out of the worktree.
     """
-    layout.make()
-    path = layout.shared(name)
-    deadline = time.monotonic() + wait
-    with flocked(layout.own(f"{name}.flock"), wait) as is_alone:
-        record = read_record(layout, name)
-        with translated(path + ".lock"):
-            was_left = _take(path + ".lock", deadline, record.lock_inode if record else 0, is_alone=is_alone, wait=wait)
-            held = Held(layout, name, path)
+
+    def __init__(self, layout: Layout, name: str, *, wait: float = WAIT_SECONDS, long: bool = False) -> None:
+        self._layout = layout
+        self._name = name
+        self._wait = wait
+        self._is_long = long
+
+    def __enter__(self) -> Held:
+        layout = self._layout
+        layout.make()
+        path = layout.shared(self._name)
+        deadline = time.monotonic() + self._wait
+        self._queue = flocked(layout.own(f"{self._name}.flock"), self._wait, layout.kept)
+        is_alone = self._queue.take()
         try:
-            if record:
-                recover(layout, name, record)
-            if was_left:
-                sweep(path)
-            with _renewed(held) if long else nullcontext():
-                yield held
+            self._held = self._hold(path, deadline, is_alone=is_alone)
+        except BaseException:
+            self._queue.free()
+            raise
+        return self._held
+
+    def _hold(self, path: str, deadline: float, *, is_alone: bool) -> Held:
+        record = Record(self._layout, self._name)
+        try:
+            held = Held(self._layout, path, record)
+            try:
+                was_left = _take(held, deadline, is_alone=is_alone, wait=self._wait)
+            except OSError as error:
+                raise failure(held.directory, error) from error
+            try:
+                if record.left:
+                    recover(self._layout, self._name, record)
+                if was_left:
+                    sweep(path)
+                self._keeper = _Keeper(held) if self._is_long else None
+            except BaseException:
+                held.give_back()
+                raise
+        except BaseException:
+            record.close()
+            raise
+        return held
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            if self._keeper:
+                self._keeper.stop()
+            self._held.give_back()
+            self._held.record.close()
         finally:
-            held.give_back()
+            self._queue.free()
 
 
-def _take(directory: str, deadline: float, left_inode: int, *, is_alone: bool, wait: float) -> bool:
-    """Make the lock directory, as soon as it can be; return whether somebody had left it behind."""
+def _take(held: Held, deadline: float, *, is_alone: bool, wait: float) -> bool:
+    """Take a lock as soon as it can be; return whether somebody had left its directory behind."""
+    directory = held.directory
+    held.inode = take_spare(held.spare, directory)
+    if held.inode:
+        return False
+    left_inode = held.record.left.lock_inode if held.record.left else 0
     pause = _POLL_SECONDS[0]
     was_left = False
     while True:
         try:
-            os.mkdir(directory, _OUR_MODE)
+            os.mkdir(directory, OUR_MODE)
         except FileExistsError:
             pass
         else:
+            held.inode = os.lstat(directory).st_ino
             return was_left
         if _remove_if_left(directory, left_inode, is_alone=is_alone):
             was_left = True
@@ -198,7 +230,7 @@ def _remove_if_left(directory: str, left_inode: int, *, is_alone: bool) -> bool:
     if not stat.S_ISDIR(status.st_mode):
         raise StorageFailed(f"{directory} is not a directory", remedy="move it out of the way")
     is_ours = status.st_ino == left_inode or (
-        stat.S_IMODE(status.st_mode) == _OUR_MODE and status.st_uid == os.geteuid()
+        stat.S_IMODE(status.st_mode) == OUR_MODE and status.st_uid == os.geteuid()
     )
     if not (is_alone and is_ours) and time.time() - status.st_mtime <= STALE_SECONDS:
         return False
@@ -209,46 +241,23 @@ def _remove_if_left(directory: str, left_inode: int, *, is_alone: bool) -> bool:
     return True
 
 
-@contextmanager
-def _removed_meanwhile(directory: str) -> Iterator[None]:
-    """Remove a directory, if there is one, while the block waits for something else."""
-    if not os.path.lexists(directory):
-        yield
-        return
-    # Not ``threading``: its way of starting a thread waits until the thread runs.
-    import _thread
+class _Keeper:
+    """Renews a lock from a thread, until it is stopped."""
 
-    done = _thread.allocate_lock()
+    def __init__(self, held: Held) -> None:
+        import threading
 
-    def remove() -> None:
-        with done, suppress(OSError):
-            os.rmdir(directory)
+        self._done = threading.Event()
+        self._held = held
+        self._thread = threading.Thread(target=self._renew, daemon=True)
+        self._thread.start()
 
-    _thread.start_new_thread(remove, ())
-    try:
-        yield
-    finally:
-        # Nothing of ours goes on when the caller is told that its mail is safe; a thread that did not begin is none.
-        with done:
-            pass
-
-
-@contextmanager
-def _renewed(held: Held) -> Iterator[None]:
-    """Renew a lock from a thread for as long as the block takes."""
-    import threading
-
-    done = threading.Event()
-
-    def renew() -> None:
-        while not done.wait(RENEW_SECONDS):
+    def _renew(self) -> None:
+        while not self._done.wait(RENEW_SECONDS):
             with suppress(OSError):
-                held.is_ours()
+                self._held.is_ours()
 
-    keeper = threading.Thread(target=renew, daemon=True)
-    keeper.start()
-    try:
-        yield
-    finally:
-        done.set()
-        keeper.join()
+    def stop(self) -> None:
+        """Return when it renews no more."""
+        self._done.set()
+        self._thread.join()

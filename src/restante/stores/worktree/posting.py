@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from restante.domain.lifecycle import Event, step
 from restante.domain.limits import check_text
 from restante.domain.mailbox import Posted
 from restante.domain.message import Message, Sender
-from restante.stores.files import append_line, create, make_directory, read_file
+from restante.stores.files import LINES, add_lines, create, make_directory, open_known, read_file, translated
 from restante.stores.worktree.blocks import message_of
 from restante.stores.worktree.desk import to_ms
 from restante.stores.worktree.fields import write_value
@@ -30,14 +31,19 @@ if TYPE_CHECKING:
     from restante.stores.worktree.layout import Layout
 
 
+# Patterns are texts here: re compiles one when it is first used, and most runs use few of them.
+_UNUSUAL = '^[" ]|[^ -~]| $'
+_EVERYDAY = ("", "guidance", "human")
+
+
 def post(desk: Desk, draft: Draft) -> Posted:
     """Store a message; see ``ports.Mailbox.post``."""
     size = check_text(draft.body, desk.limits)
     for word in (draft.subject, draft.type, draft.sender.name, draft.conversation, draft.parent, draft.client_id):
-        check_text(word, desk.limits, what="a line of the message's head")
+        if word:
+            check_text(word, desk.limits, what="a line of the message's head")
     with locked(desk.layout, INBOX) as held:
-        desk.look()
-        desk.ledger.end_unfinished()
+        number = desk.look_to_post()
         if draft.client_id and (earlier := _posted_as(desk, draft.client_id)):
             if earlier.body != draft.body:
                 raise Conflict(
@@ -46,7 +52,7 @@ def post(desk: Desk, draft: Draft) -> Posted:
                 )
             return Posted(earlier, duplicate=True)
         _check_room(desk, size)
-        message, data = _write(desk, draft)
+        message, data = _write(desk, draft, number)
         desk.ledger.inbox.went_on(held.append(data, header=HEADERS[INBOX]))
         desk.ring()
         desk.save_index()
@@ -90,6 +96,7 @@ def _check_room(desk: Desk, size: int) -> None:
     most, most_bytes = desk.limits.pending_messages, desk.limits.pending_bytes
     if most is None and most_bytes is None:
         return
+    desk.look()
     pending = desk.book.pending(desk.clock.now())
     held = sum(len(entry.message.body.encode()) for entry in pending)
     if (most is not None and len(pending) >= most) or (most_bytes is not None and held + size > most_bytes):
@@ -99,36 +106,65 @@ def _check_room(desk: Desk, size: int) -> None:
         )
 
 
-def _write(desk: Desk, draft: Draft) -> tuple[Message, bytes]:
-    """Return the message and the bytes to append, which were read back and say the same."""
+def _write(desk: Desk, draft: Draft, number: int) -> tuple[Message, bytes]:
+    """Return the message and the bytes to append."""
     now = desk.now()
-    message = Message(
-        id=desk.ids.new("msg", now),
-        number=desk.book.archived.next_free(desk.book.last),
-        mailbox=desk.address,
-        created=now,
-        **{name: getattr(draft, name) for name in draft._fields},
-    )
-    # Whether a sender was proven is not a thing that a file which anyone can write could say.
-    message = message._replace(expires=message.expires and to_ms(message.expires), sender=Sender(message.sender.name))
+    if draft.sender.verified or draft.expires:
+        # Whether a sender was proven is not a thing that a file which anyone can write could say.
+        draft = draft._replace(sender=Sender(draft.sender.name), expires=draft.expires and to_ms(draft.expires))
+    message = Message(desk.ids.new("msg", now), number, desk.address, now, *draft)
     data = render_message(message)
+    if not _is_ordinary(draft):
+        _read_back(message, data)
+    return message, data
+
+
+def _is_ordinary(draft: Draft) -> bool:
+    """Tell whether nothing stands in the head but words that stand there as they are.
+
+    That such a message comes back exactly, whatever its body, is what the tests of ``render`` hold.
+    """
+    if draft.expires or not (draft.type and draft.sender.name):
+        return False
+    words = (draft.subject, draft.type, draft.sender.name, draft.conversation, draft.parent, draft.client_id)
+    return all(word in _EVERYDAY or not re.search(_UNUSUAL, word) for word in words)
+
+
+def _read_back(message: Message, data: bytes) -> None:
+    """Read a message from the bytes that are to be appended.
+
+    Raises:
+        BadText: It does not come back from them as it is.
+    """
     blocks = scan(b"\n" + data, source=INBOX, kind=Kind.MESSAGE).blocks
     whole = len(blocks) == 1 and blocks[0].complete
     if not whole or message_of(blocks[0], number=message.number, mailbox=message.mailbox).message != message:
         raise BadText(
             "the message would not come back from the mailbox file as it is", remedy="change its subject or its text"
         )
-    return message, data
 
 
 def _leave_trace(layout: Layout, message: Message) -> None:
     """Remember outside of the mailbox that a message was posted, and make the file that the original program wants."""
-    if not os.path.lexists(layout.joined(STATE)):
+    if not os.access(layout.joined(STATE), os.F_OK):
         create(layout.joined(STATE), _default_state(message.created))
-    if layout.trace:
-        # Not through a link that somebody put there: it may lead anywhere.
-        make_directory(os.path.dirname(layout.trace))
-        append_line(layout.trace, f"{message.id} {moment_text(message.created)}\n".encode(), durable=False)
+    path = layout.trace
+    if not path:
+        return
+    with translated(path):
+        opened = layout.kept.again(path)
+        if opened is None:
+            # Not through a link that somebody put there: it may lead anywhere.
+            make_directory(os.path.dirname(path))
+            opened = open_known(path, LINES)
+        fd, before = opened
+        try:
+            line = f"{message.id} {moment_text(message.created)}\n".encode()
+            add_lines(fd, before, line, path=path, durable=False)
+        except BaseException:
+            os.close(fd)
+            raise
+        layout.kept.keep(path, fd, before)
 
 
 def _default_state(at: datetime) -> bytes:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import RestanteError, StorageFailed
 from restante.domain.ids import is_well_formed
-from restante.stores.files import open_file, read_file, replace, sync, translated, write_all
+from restante.stores.files import failure, open_file, read_at, read_file, replace, sync, translated
 
 if TYPE_CHECKING:
     from restante.stores.files import Appended
@@ -55,42 +55,74 @@ def record_path(layout: "Layout", name: str) -> str:
     return layout.own(f"{name}.write")
 
 
-def write_record(layout: "Layout", name: str, record: WriteRecord) -> int:
-    """Leave a record before appending; return its open file, for ``settle``.
+class Record:
+    """The record of a file, open for as long as the lock of that file is held.
+
+    Args:
+        layout: The mailbox.
+        name: The file.
+
+    Attributes:
+        left: What a writer left that did not come to its end; ``None`` when there is no such record.
 
     Raises:
-        OSError: It cannot be written, so the append must not begin.
+        StorageFailed: Something stands there that is no file.
     """
-    numbers = (record.pid, record.lock_inode, record.inode, record.size, len(record.data))
-    head = b" ".join([_FIRST_WORD, *(b"%d" % number for number in numbers)])
-    fd = open_file(record_path(layout, name), os.O_WRONLY | os.O_CREAT)
-    try:
-        write_all(fd, head + b"\n" + record.data)
-    except OSError:
-        settle(fd)
-        raise
-    return fd
 
+    def __init__(self, layout: "Layout", name: str) -> None:
+        self._path = record_path(layout, name)
+        self._kept = layout.kept
+        self._fd = -1
+        self.left: WriteRecord | None = None
+        try:
+            self._fd, self._status = layout.kept.take(self._path, os.O_RDWR)
+            self.left = _understood(read_at(self._fd, self._status.st_size, 0))
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except (OSError, RestanteError) as error:
+            told = failure(self._path, error) if isinstance(error, OSError) else error
+            raise StorageFailed(told.message, remedy=f"remove {self._path}; nothing in it is needed") from error
 
-def settle(fd: int, appended: "Appended | None" = None) -> None:
-    """Say in a record that its append is over, and what the file was before and after it; close it.
+    def begin(self, record: WriteRecord) -> None:
+        """Tell of an append before it begins.
 
-    Raises:
-        OSError: That cannot be written.
-    """
-    words = _SETTLED
-    if appended:
-        numbers = (*state_of(appended[0]), *state_of(appended[1]))
-        words = b" ".join([_WROTE, *(b"%d" % number for number in numbers)]) + b"\n"
-    try:
-        os.pwrite(fd, words, 0)
-    finally:
-        os.close(fd)
+        Raises:
+            OSError: That cannot be written, so the append must not begin.
+        """
+        if self._fd < 0:
+            self._fd, self._status = self._kept.take(self._path, os.O_RDWR | os.O_CREAT)
+        numbers = f"{record.pid} {record.lock_inode} {record.inode} {record.size} {len(record.data)}"
+        told = b"%b %b\n%b" % (_FIRST_WORD, numbers.encode(), record.data)
+        try:
+            written = os.pwrite(self._fd, told, 0)
+            while written < len(told):
+                written += os.pwrite(self._fd, told[written:], written)
+        except OSError:
+            self.settle()
+            raise
+
+    def settle(self, appended: "Appended | None" = None) -> None:
+        """Say that an append is over, and what the file was before and after it.
+
+        Raises:
+            OSError: That cannot be written.
+        """
+        words = _told(state_of(appended[0]), state_of(appended[1])) if appended else _SETTLED
+        os.pwrite(self._fd, words, 0)
+
+    def close(self) -> None:
+        """Close the record; what was begun and not settled stays so."""
+        if self._fd >= 0:
+            self._kept.keep(self._path, self._fd, self._status)
 
 
 def state_of(status: os.stat_result) -> tuple[int, ...]:
     """Return what is the same as long as nobody changes a file: which it is, its size and its times."""
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _told(before: tuple[int, ...], after: tuple[int, ...]) -> bytes:
+    return b"%b %b\n" % (_WROTE, " ".join(map(str, before + after)).encode())
 
 
 def is_our_append(layout: "Layout", name: str, before: tuple[int, ...], after: tuple[int, ...]) -> bool:
@@ -99,21 +131,22 @@ def is_our_append(layout: "Layout", name: str, before: tuple[int, ...], after: t
         told = read_file(record_path(layout, name), most=_MOST_WROTE) or b""
     except RestanteError:
         return False
-    return told.startswith(b" ".join([_WROTE, *(b"%d" % number for number in (*before, *after))]) + b"\n")
+    return told.startswith(_told(before, after))
 
 
 def read_record(layout: "Layout", name: str) -> WriteRecord | None:
-    """Return the record of a file; ``None`` when there is none, or one whose own writing was cut short.
+    """Return the record of a file for those who only read it; ``None`` when there is none of an append in progress.
 
     Raises:
-        StorageFailed: Something stands there that is no file.
+        StorageFailed: It cannot be read.
     """
-    path = record_path(layout, name)
-    try:
-        data = read_file(path)
-    except RestanteError as error:
-        raise StorageFailed(error.message, remedy=f"remove {path}; nothing in it is needed") from error
-    if data is None:
+    data = read_file(record_path(layout, name))
+    return None if data is None else _understood(data)
+
+
+def _understood(data: bytes) -> WriteRecord | None:
+    """Read a record; ``None`` when it tells of nothing in progress, or when its own writing was cut short."""
+    if not data.startswith(_FIRST_WORD):
         return None
     head, _, body = data.partition(b"\n")
     words = head.split(b" ")
@@ -140,7 +173,7 @@ def unsettled_size(layout: "Layout", name: str, inode: int) -> int | None:
     return record.size if record and record.inode == inode else None
 
 
-def recover(layout: "Layout", name: str, record: WriteRecord) -> None:
+def recover(layout: "Layout", name: str, open_record: Record) -> None:
     """Take back the torn append of a dead writer; the caller holds the file's lock.
 
     What is whole stays. A torn end is cut off. A torn part with another program's block behind it is cut out, if
@@ -149,6 +182,9 @@ def recover(layout: "Layout", name: str, record: WriteRecord) -> None:
     Raises:
         StorageFailed: The file cannot be mended; it is as it was.
     """
+    record = open_record.left
+    if record is None:
+        return
     path = layout.shared(name)
     data = read_file(path)
     if data is not None and len(data) > record.size and os.lstat(path).st_ino == record.inode:
@@ -159,7 +195,7 @@ def recover(layout: "Layout", name: str, record: WriteRecord) -> None:
             elif (foreign := _foreign_start(tail, record.data)) > 0:
                 replace(path, data[: record.size] + tail[foreign:])
     with translated(record_path(layout, name)):
-        settle(open_file(record_path(layout, name), os.O_WRONLY))
+        open_record.settle()
 
 
 def _foreign_start(tail: bytes, data: bytes) -> int:

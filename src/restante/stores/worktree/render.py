@@ -30,7 +30,6 @@ HEADERS: dict[str, bytes] = {
 }
 
 _SEPARATOR = "\n---\n\n"
-_LINE_ENDS = re.compile("[\r\n]")
 _STATUS = re.compile(rb"(?m)^status:[^\r\n]*(\r?\n)")
 _SCOPE = re.compile(rb"(?m)^scope:[^\r\n]*\r?\n")
 _WITHDRAWN = re.compile(rb"(?mi)^(?:status:[ \t]*cancelled[ \t]*$|withdrawn_at:)")
@@ -45,26 +44,28 @@ def render_message(message: Message) -> bytes:
         BadText: A text holds a lone surrogate.
     """
     form, body = write_body(message.body)
-    pairs = [
-        ("from", "human"),
-        ("created_at", moment_text(message.created)),
-        ("priority", message.priority.value),
-        ("status", "unread"),
-        ("scope", message.scope.value),
-        ("expires_at", moment_text(message.expires) if message.expires else ""),
+    first = (
+        f"from: human\ncreated_at: {moment_text(message.created)}\npriority: {message.priority.value}\n"
+        f"status: unread\nscope: {message.scope.value}\n"
+    )
+    words = (
         ("client_id", message.client_id),
         ("subject", message.subject),
         ("type", message.type if message.type != "guidance" else ""),
         ("conversation", message.conversation),
         ("parent", message.parent),
         ("sender", message.sender.name if message.sender.name != "human" else ""),
-        ("body_bytes", str(_size(message.body))),
-        ("body", form),
-    ]
-    for name, value in pairs:
-        if _LINE_ENDS.search(value):
-            raise UsageError(f"{name} holds a line end: {value!r}", remedy="write it on one line")
-    return _block(message.id, pairs, f"\nMesaj:\n{body}")
+    )
+    pairs = [(name, word) for name, word in words if word]
+    for name, word in pairs:
+        if "\n" in word or "\r" in word:
+            raise UsageError(f"{name} holds a line end: {word!r}", remedy="write it on one line")
+    if message.expires:
+        pairs.insert(0, ("expires_at", moment_text(message.expires)))
+    last = f"body_bytes: {_size(message.body)}\n"
+    if form:
+        last += f"body: {form}\n"
+    return _block(message.id, pairs, f"{last}\nMesaj:\n{body}", first=first)
 
 
 def render_receipt(receipt: Receipt) -> bytes:
@@ -127,9 +128,9 @@ def cancel(block_bytes: bytes, at: datetime) -> bytes:
     return opening + head[:place] + when + head[place:] + block_bytes[found.end() :]
 
 
-def _block(ident: str, pairs: list[tuple[str, str]], rest: str) -> bytes:
-    lines = "".join(f"{name}: {write_value(value)}\n" for name, value in pairs if value)
-    return f"{_SEPARATOR}## {ident}\n\n{lines}{rest}".encode()
+def _block(ident: str, pairs: list[tuple[str, str]], rest: str, *, first: str = "") -> bytes:
+    lines = "".join([f"{name}: {write_value(value)}\n" for name, value in pairs if value])
+    return f"{_SEPARATOR}## {ident}\n\n{first}{lines}{rest}".encode()
 
 
 def _size(text: str) -> int:

@@ -129,6 +129,8 @@ class Stream(Generic[Item]):
         faults: What could not be understood; complete only when not sparse.
         is_sparse: Whether things were left out.
         anchor: Where reading goes on; ``None`` while there is no file.
+        own_count: How many things of our own were appended since, and are to be read when somebody asks.
+        own_bytes: How many bytes they are.
         bytes_read: How many bytes were read to be understood so far, for those who measure.
         bytes_summed: How many were only compared with what they were.
     """
@@ -155,6 +157,17 @@ class Stream(Generic[Item]):
         self.faults: list[Fault] = []
         self.is_sparse = False
         self.anchor: Anchor | None = None
+        self.own_count = self.own_bytes = 0
+
+    def is_known(self) -> bool:
+        """Tell whether all that is in the file was read, or appended here."""
+        anchor = self.anchor
+        if anchor is None or anchor.size + self.own_bytes != anchor.file_size:
+            return False
+        try:
+            return anchor.fits(os.lstat(self._path()))
+        except OSError:
+            return False
 
     def refresh(self) -> int | None:
         """Read what is new; return from which place of ``items`` on they are new, ``None`` when nothing is.
@@ -190,6 +203,8 @@ class Stream(Generic[Item]):
         before, after, size = appended
         if self.anchor and self.anchor.fits(before) and after.st_size == before.st_size + size:
             self.anchor = self.anchor.at(after)
+            self.own_count += 1
+            self.own_bytes += size
 
     def pick(self, anchor: Anchor, spans: "Sequence[tuple[int, int, int]]") -> bool:
         """Begin with chosen things, told by (start, end, line), and what is new since; return whether that held.
@@ -264,6 +279,7 @@ class Stream(Generic[Item]):
         first = len(self.items)
         self.items.extend(part.blocks)
         self.faults.extend(part.faults)
+        self.own_count = self.own_bytes = 0
         base = resume - skip
         begin = max(part.resume - CHECK_BYTES, base)
         self.anchor = Anchor(

@@ -41,7 +41,7 @@ def moment(text: str) -> datetime | None:
 
 def moment_text(at: datetime) -> str:
     """Write a time as the original program does: UTC, milliseconds, ``Z``; what is finer is cut off."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return at.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def word(text: str) -> str:
