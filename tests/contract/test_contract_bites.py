@@ -40,7 +40,7 @@ class ForgetsClientIds(MemoryMailbox):
 
 
 class DropsTheOldestWhenFull(MemoryMailbox):
-    def _check_room(self, size: int, now: object) -> None:
+    def _check_room(self, sender: object, size: int, now: object) -> None:
         most = self._limits.pending_messages
         while most is not None and self.counts().pending >= most:
             self._records.pop(next(iter(self._records)))
