@@ -7,11 +7,13 @@ import os
 import stat
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
 
-from restante.domain.errors import BadConfig, Forbidden, Refused, UsageError
+from restante.domain.errors import BadConfig, Forbidden, Refused, RestanteError, UsageError
 from restante.domain.message import Draft
 from restante.domain.registry import Identity, Presence
 from restante.system.processes import process_of
@@ -104,6 +106,32 @@ def test_outside_of_worktrees_a_window_opens_too(home: dict[str, str], tmp_path:
 def test_a_configured_server_is_asked(home: dict[str, str], repo: Path) -> None:
     window = open_window({**home, "RESTANTE_SERVER_URL": "http://127.0.0.1:9"}, str(repo))
     assert isinstance(window, RemoteWindow)
+
+
+@pytest.mark.parametrize(("url", "is_told"), [("http://mail.example:8377", False), ("http://127.0.0.1:{port}", True)])
+def test_a_secret_is_sent_only_where_nobody_can_read_it_on_the_way(
+    home: dict[str, str], repo: Path, monkeypatch: pytest.MonkeyPatch, url: str, is_told: bool
+) -> None:
+    heard: list[str] = []
+
+    class Ear(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            heard.append(self.headers.get("Authorization", ""))
+            self.send_error(500)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Ear) as ear:
+        port = ear.server_port
+        threading.Thread(target=ear.serve_forever, daemon=True).start()
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{port}")
+        window = open_window({**home, "RESTANTE_SERVER_URL": url.format(port=port)}, str(repo))
+        with pytest.raises(RestanteError):
+            window.sessions()
+        ear.shutdown()
+    assert heard
+    assert all(bool(one) is is_told for one in heard)
 
 
 def test_a_server_of_this_machine_is_found_while_its_process_lives(home: dict[str, str], repo: Path) -> None:

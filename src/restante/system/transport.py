@@ -50,6 +50,11 @@ class Place(NamedTuple):
         name = self.host.lower().rstrip(".")
         return name in {"localhost", "::1"} or name.endswith(".localhost") or _is_loopback_number(name)
 
+    @property
+    def keeps_secrets(self) -> bool:
+        """Whether nobody between here and there can read what is sent."""
+        return self.is_loopback or self.is_secure
+
 
 def _is_loopback_number(name: str) -> bool:
     parts = name.removeprefix("::ffff:").split(".")

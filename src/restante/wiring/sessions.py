@@ -205,7 +205,11 @@ class SessionParts:
 
 def _remote(url: str, claim: Claim, caller: Caller, root: str, environment: Mapping[str, str]) -> Window:
     from restante.system.remote import RemoteWindow
+    from restante.system.transport import place_of
 
+    if not place_of(url).keeps_secrets:
+        # Who could read it on the way could act as this session, or as the person, from then on.
+        claim = Claim(session=claim.session)
     window = RemoteWindow(url, claim)
     if caller.is_agent and not caller.is_nested and not window.identity.session:
         with suppress(RestanteError):
