@@ -14,6 +14,7 @@ from restante.faces.cli.command import COMMON, Argument
 from restante.faces.cli.parsing import usage_of
 from restante.faces.cli.schemas import ERROR, SCHEMAS
 from restante.faces.cli.table import COMMANDS
+from restante.faces.http import openapi
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NOTE = "<!-- Made by `make docs`; change the code instead. -->\n\n"
@@ -90,6 +91,11 @@ def errors_reference() -> str:
     return f"{NOTE}# Errors\n\n| code | exit code | HTTP | meaning |\n|---|---|---|---|\n{rows}"
 
 
+def http_reference() -> str:
+    """Return every route of the server with its shapes."""
+    return NOTE + openapi.reference()
+
+
 def lifecycle_diagram() -> str:
     """Return the picture of the lifecycle, drawn from the table."""
 
@@ -116,6 +122,7 @@ PAGES = {
     "reference/json.md": json_reference,
     "reference/config.md": config_reference,
     "reference/errors.md": errors_reference,
+    "reference/http.md": http_reference,
     "why/lifecycle.md": lifecycle_diagram,
 }
 
