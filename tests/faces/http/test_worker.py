@@ -1,0 +1,207 @@
+"""One thread, one commit for many: a job's own error is its own, a commit's is everyone's."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from restante.domain.errors import Busy, NoSuchSession, StorageFailed
+from restante.faces.http.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterator
+
+    from restante.exchange import Exchange
+
+
+class Books:
+    """An exchange of which only the common commit is wanted."""
+
+    def __init__(self) -> None:
+        self.commits: list[int] = []
+        self.jobs = 0
+        self.failure: Exception | None = None
+        self.gate = threading.Event()
+        self.gate.set()
+        self.is_closed = False
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        self.gate.wait()
+        before = self.jobs
+        yield
+        if self.failure:
+            raise self.failure
+        self.commits.append(self.jobs - before)
+
+    def work(self) -> int:
+        self.jobs += 1
+        return self.jobs
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def within(books: Books, test: Callable[[Worker], Coroutine[Any, Any, None]]) -> list[int]:
+    """Run a test with a worker; return the sizes of its batches."""
+    sizes: list[int] = []
+
+    async def run() -> None:
+        worker = Worker(asyncio.get_running_loop(), lambda: cast("Exchange", books), sizes.append)
+        await worker.start()
+        try:
+            await test(worker)
+        finally:
+            books.gate.set()
+            await worker.stop()
+
+    asyncio.run(run())
+    assert books.is_closed
+    return sizes
+
+
+def ask(books: Any) -> int:
+    return cast("int", books.work())
+
+
+def test_what_waits_meanwhile_shares_one_commit() -> None:
+    books = Books()
+
+    async def test(worker: Worker) -> None:
+        books.gate.clear()
+        first = worker.submit(ask)
+        while worker._jobs:
+            await asyncio.sleep(0)
+        others = [worker.submit(ask) for _ in range(50)]
+        books.gate.set()
+        assert await first == 1
+        assert await asyncio.gather(*others) == list(range(2, 52))
+
+    assert within(books, test) == [1, 50]
+    assert books.commits == [1, 50]
+
+
+def test_a_jobs_own_error_is_its_own() -> None:
+    books = Books()
+
+    def fail(_: Exchange) -> int:
+        raise NoSuchSession("nobody")
+
+    async def test(worker: Worker) -> None:
+        answers = await asyncio.gather(
+            worker.submit(ask), worker.submit(fail), worker.submit(ask), return_exceptions=True
+        )
+        assert isinstance(answers[1], NoSuchSession)
+        assert [answers[0], answers[2]] == [1, 2]
+
+    within(books, test)
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"), [(StorageFailed("full"), StorageFailed), (RuntimeError("words of mail"), Busy)]
+)
+def test_an_error_of_the_commit_is_everyones(failure: Exception, told: type[Exception]) -> None:
+    books = Books()
+    books.failure = failure
+
+    async def test(worker: Worker) -> None:
+        heard: list[int] = []
+        answers = await asyncio.gather(*(worker.submit(ask, heard.append) for _ in range(3)), return_exceptions=True)
+        assert [type(one) for one in answers] == [told] * 3
+        assert "words of mail" not in str(answers)
+        assert heard == []
+        books.failure = None
+        assert await worker.submit(ask) == 4
+
+    within(books, test)
+
+
+def test_answers_are_looked_at_in_order_before_anybody_goes_on() -> None:
+    books = Books()
+
+    async def test(worker: Worker) -> None:
+        order: list[str] = []
+
+        async def call(name: str) -> None:
+            await worker.submit(ask, lambda _: order.append(f"then {name}"))
+            order.append(f"on {name}")
+
+        books.gate.clear()
+        calls = [asyncio.create_task(call(name)) for name in "abc"]
+        await asyncio.sleep(0)
+        books.gate.set()
+        await asyncio.gather(*calls)
+        assert [one for one in order if one.startswith("then")] == ["then a", "then b", "then c"]
+        assert all(order.index(f"then {name}") < order.index(f"on {name}") for name in "abc")
+
+    within(books, test)
+
+
+def test_what_looking_at_an_answer_raises_is_the_jobs_error() -> None:
+    async def test(worker: Worker) -> None:
+        def refuse(_: int) -> None:
+            raise Busy("no place")
+
+        with pytest.raises(Busy, match="no place"):
+            await worker.submit(ask, refuse)
+
+    within(Books(), test)
+
+
+def test_a_job_alone_is_in_no_common_commit() -> None:
+    books = Books()
+
+    async def test(worker: Worker) -> None:
+        books.gate.clear()
+        first = worker.submit(ask)
+        while worker._jobs:
+            await asyncio.sleep(0)
+        rest = [worker.submit(ask), worker.submit(ask, alone=True), worker.submit(ask)]
+        books.gate.set()
+        await asyncio.gather(first, *rest)
+
+    assert within(books, test) == [1, 1, 1, 1]
+    assert books.commits == [1, 1, 1]
+
+
+def test_after_a_stop_nothing_is_taken_and_all_before_it_is_done() -> None:
+    books = Books()
+
+    async def test(worker: Worker) -> None:
+        asked = [worker.submit(ask) for _ in range(5)]
+        await worker.stop()
+        assert await asyncio.gather(*asked) == [1, 2, 3, 4, 5]
+        with pytest.raises(Busy):
+            worker.submit(ask)
+
+    within(books, test)
+
+
+def test_an_exchange_that_cannot_be_opened_is_told_to_who_starts() -> None:
+    async def run() -> None:
+        def fail() -> Exchange:
+            raise StorageFailed("no disk")
+
+        worker = Worker(asyncio.get_running_loop(), fail, lambda _: None)
+        with pytest.raises(StorageFailed, match="no disk"):
+            await worker.start()
+
+    asyncio.run(run())
+
+
+def test_a_caller_that_went_away_takes_nothing_from_the_others() -> None:
+    books = Books()
+
+    async def test(worker: Worker) -> None:
+        books.gate.clear()
+        gone = worker.submit(ask)
+        other = worker.submit(ask)
+        gone.cancel()
+        books.gate.set()
+        assert await other == 2
+
+    within(books, test)
