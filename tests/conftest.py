@@ -50,8 +50,8 @@ def postgres_server() -> Iterator[Server]:
     """A PostgreSQL server that the tests of one process share."""
     from tests import postgres
 
-    if not postgres.binaries():
-        pytest.skip("NOT TESTED: there is no PostgreSQL here; RESTANTE_TEST_POSTGRES names its bin directory")
+    if reason := postgres.reason_to_skip():
+        pytest.skip(reason)
     with postgres.running() as server:
         yield server
 

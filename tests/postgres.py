@@ -193,10 +193,22 @@ class Server:
             raise RuntimeError(f"{program}: {done.stderr}")
 
 
+def reason_to_skip() -> str:
+    """Return why tests cannot have a server; empty when they can, or must."""
+    if binaries() or os.environ.get("RESTANTE_TEST_REQUIRE_PROGRAMS"):
+        return ""
+    return "NOT TESTED: there is no PostgreSQL here; RESTANTE_TEST_POSTGRES names its bin directory"
+
+
 @contextmanager
-def running(**settings: str) -> Iterator[Server]:
-    """Run a server of its own for a while, with all its files in a directory that is removed afterwards."""
-    with directory() as place:
+def running(*, on_disk: bool = False, **settings: str) -> Iterator[Server]:
+    """Run a server of its own for a while, with all its files in a directory that is removed afterwards.
+
+    Args:
+        on_disk: Whether its files must be on a disk, so that what it costs to write there shows.
+        **settings: Settings beside ``QUICK``.
+    """
+    with directory(on_disk=on_disk) as place:
         server = Server(place, QUICK | settings)
         server.create()
         server.start()
@@ -207,9 +219,9 @@ def running(**settings: str) -> Iterator[Server]:
 
 
 @contextmanager
-def directory() -> Iterator[str]:
+def directory(*, on_disk: bool = False) -> Iterator[str]:
     """Make a directory for a server: with a short path, since that of a socket may have no more than 103 bytes."""
-    place = tempfile.mkdtemp(prefix="restante-pg-", dir=_quick_place())
+    place = tempfile.mkdtemp(prefix="restante-pg-", dir="/tmp" if on_disk else _quick_place())
     try:
         yield place
     finally:

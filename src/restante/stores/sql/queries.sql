@@ -283,7 +283,7 @@ m.id, b.address, m.created_ms, m.expires_ms, m.seen_ms, m.withdrawn_ms, m.closed
 -- What became of what a sender posted, the newest first. As a range of addresses PostgreSQL knows that nearly all are
 -- of sessions, and reads the newest alone.
 SELECT {trace} FROM messages AS m JOIN mailboxes AS b ON b.id = m.mailbox
-WHERE m.owner = :owner AND m.sender = :sender AND b.address >= 'session:' AND b.address < 'session;'
+WHERE m.owner = :owner AND m.sender = :sender AND b.address >= 'session:' AND b.address < 'session<'
 ORDER BY m.id DESC LIMIT :most;
 
 -- name: trace
@@ -295,7 +295,7 @@ WHERE m.owner = :owner AND m.sender = :sender AND m.id = :id;
 -- What became of what a sender posted to mailboxes that were deleted, the newest first.
 SELECT m.id, b.address, m.created_ms, m.deleted_ms, m.closed, m.closed_ms, m.decision, m.action
 FROM deleted AS m JOIN mailboxes AS b ON b.id = m.mailbox
-WHERE m.owner = :owner AND m.sender = :sender AND b.address >= 'session:' AND b.address < 'session;'
+WHERE m.owner = :owner AND m.sender = :sender AND b.address >= 'session:' AND b.address < 'session<'
 ORDER BY m.id DESC LIMIT :most;
 
 -- name: trace_of_deleted

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not postgres.binaries(), reason="NOT TESTED: there is no PostgreSQL here"),
+    pytest.mark.skipif(bool(postgres.reason_to_skip()), reason=postgres.reason_to_skip()),
 ]
 
 CLIENTS = 6

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from tests.faces.http.api import Api, Running
     from tests.postgres import Server
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(postgres.reason_to_skip()), reason=postgres.reason_to_skip()),
+]
 
 _RATE = {"RESTANTE_SERVER_RATE": "100000"}
 

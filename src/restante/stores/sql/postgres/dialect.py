@@ -41,7 +41,8 @@ _TYPES = (
 
 def query_of(sql: str) -> LiteralString:
     """Return a statement with psycopg's parameters instead of ``:named`` ones."""
-    return _PARAMETER.sub(lambda match: f"%({match.group(1)})s" if match.group(1) else match.group(0), sql)
+    doubled = sql.replace("%", "%%")
+    return _PARAMETER.sub(lambda match: f"%({match.group(1)})s" if match.group(1) else match.group(0), doubled)
 
 
 def definitions(script: str) -> str:
