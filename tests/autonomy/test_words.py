@@ -8,9 +8,9 @@ from tests.autonomy.fixtures import HARMLESS
 from restante.autonomy.demotion import Declared
 from restante.autonomy.hard_stops import scan_text
 
-TRUSTED = Declared(HARMLESS, is_trusted=True)
+TRUSTED = Declared(HARMLESS, is_complete=True, is_sound=True)
 DOUBTED = Declared(HARMLESS)
-EXTERNAL = Declared({**HARMLESS, "external_side_effects": True}, is_trusted=True)
+EXTERNAL = Declared({**HARMLESS, "external_side_effects": True}, is_complete=True, is_sound=True)
 
 
 def bases(text: str, declared: Declared = DOUBTED) -> dict[str, str]:
@@ -204,7 +204,7 @@ def test_a_believed_declaration_decides_about_verbs(text: str) -> None:
     assert bases(text, TRUSTED) == {text: "profile_false"}
     assert bases(text, EXTERNAL) == {text: "affirmative"}
     assert bases(text, EXTERNAL._replace(external="allow")) == {text: "policy_allowed"}
-    merges = Declared({**HARMLESS, "external_side_effects": True, "merges_pr": True}, is_trusted=True)
+    merges = Declared({**HARMLESS, "external_side_effects": True, "merges_pr": True}, is_complete=True, is_sound=True)
     assert bases(text, merges) == {text: "profile_true" if text == "merge" else "affirmative"}
     assert bases(text, Declared(needs_none=True)) == {text: "profileless_type"}
     assert bases(text, Declared()) == {text: "profileless_risk"}
@@ -212,10 +212,10 @@ def test_a_believed_declaration_decides_about_verbs(text: str) -> None:
 
 def test_a_believed_declaration_decides_about_what_is_sensitive() -> None:
     assert bases("auth", TRUSTED) == {"auth": "profile_false"}
-    says = Declared({**HARMLESS, "touches_auth_config_or_secrets": True}, is_trusted=True)
+    says = Declared({**HARMLESS, "touches_auth_config_or_secrets": True}, is_complete=True, is_sound=True)
     assert bases("rotate credentials", says) == {"rotate credentials": "profile_true", "credentials": "profile_true"}
     assert bases("rotate credentials", TRUSTED)["rotate credentials"] == "non_demotable"
-    needs = Declared({**HARMLESS, "touches_dependencies": True}, is_trusted=True)
+    needs = Declared({**HARMLESS, "touches_dependencies": True}, is_complete=True, is_sound=True)
     assert bases("install the dependency", needs) == {"install dependency": "profile_true"}
     assert bases("push to main", says) == {"push to main": "non_demotable"}
 
@@ -230,7 +230,7 @@ def test_a_believed_declaration_decides_about_what_is_sensitive() -> None:
     ],
 )
 def test_only_a_reply_may_speak_of_prices(flags: dict[str, bool], basis: str) -> None:
-    assert bases("pricing", Declared({**HARMLESS, **flags}, is_trusted=True)) == {"pricing": basis}
+    assert bases("pricing", Declared({**HARMLESS, **flags}, is_complete=True, is_sound=True)) == {"pricing": basis}
 
 
 def test_a_guardrails_section_takes_the_edge_off_words_and_not_off_commands() -> None:
@@ -244,7 +244,36 @@ def test_a_guardrails_section_takes_the_edge_off_words_and_not_off_commands() ->
         ("pricing", "non_demotable"),
         ("all files", "guardrails_fence"),
     ]
-    assert scan_text(text, EXTERNAL).notes == (("guardrails_section_skipped", "oacp-guardrails"),)
+    assert scan_text(text, EXTERNAL).notes == (
+        ("guardrails_section_skipped", "oacp-guardrails"),
+        ("lexical_advisory_guardrails", "deploy"),
+        ("lexical_advisory_guardrails", "auth"),
+        ("lexical_advisory_guardrails", "all files"),
+    )
+
+
+def test_each_note_is_logged_once_and_those_after_the_reason_are_not() -> None:
+    assert scan_text("auth deploy auth deploy", TRUSTED).notes == (
+        ("lexical_advisory_declared", "deploy"),
+        ("lexical_advisory_declared", "auth"),
+    )
+    assert scan_text("auth rm -rf deploy", TRUSTED).notes == ()
+    assert (
+        scan_text("pricing rm -rf", Declared({**HARMLESS, "sends_oacp_reply_only": True}, is_complete=True)).notes == ()
+    )
+    replies = Declared({**HARMLESS, "sends_oacp_reply_only": True}, is_complete=True, is_sound=True)
+    assert scan_text("pricing rm -rf", replies).notes == (("lexical_advisory_reply_only", "pricing"),)
+    free = Declared(needs_none=True)
+    assert scan_text("no deploy, rm -rf", free).notes == (("side_effect_verb_demoted_for_profileless_type", "deploy"),)
+
+
+def test_a_profile_that_contradicts_itself_is_believed_in_what_it_denies() -> None:
+    doubtful = Declared({**HARMLESS, "touches_dependencies": True}, is_complete=True)
+    assert bases("install the dependency, deploy, auth", doubtful) == {
+        "install dependency": "non_demotable",
+        "deploy": "profile_false",
+        "auth": "profile_false",
+    }
 
 
 def test_a_guardrails_section_that_is_never_closed_is_none() -> None:

@@ -58,19 +58,24 @@ class Declared(NamedTuple):
 
     Attributes:
         profile: The declared profile; None where the message has none.
-        is_trusted: Whether the profile is complete and does not contradict itself.
+        is_complete: Whether the profile declares everything that a complete one does.
+        is_sound: Whether it does not contradict itself; of one that does, only what it denies is believed.
         external: What the policy says about external side effects.
         needs_none: Whether the message's type needs no profile.
     """
 
     profile: Mapping[str, object] | None = None
-    is_trusted: bool = False
+    is_complete: bool = False
+    is_sound: bool = False
     external: str = "pause"
     needs_none: bool = False
 
     def says(self, flag: str) -> bool | None:
         """Return what a believed profile says of a flag; None where there is nothing to believe."""
-        return self.profile.get(flag) is True if self.is_trusted and self.profile is not None else None
+        if self.profile is None or not self.is_complete:
+            return None
+        said = self.profile.get(flag) is True
+        return said if self.is_sound or not said else None
 
     @property
     def only_replies(self) -> bool:
@@ -122,10 +127,10 @@ class Reader:
         return self._is_fenced(start, end) or self._around.negates(start)
 
     def _side_effect(self, pattern: Pattern, start: int) -> str:
-        if pattern.label == "merge" and _MERGE_SETTING.match(self._text, start):
-            return "reference_only"
         if self._around.negates(start):
             return "negated"
+        if pattern.label == "merge" and _MERGE_SETTING.match(self._text, start):
+            return "reference_only"
         declared = self._declared
         if declared.profile is None:
             return "profileless_type"

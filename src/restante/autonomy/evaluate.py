@@ -194,8 +194,11 @@ def _weighed(
         scope=None if grant is None else grant.usable_scope,
         grant_codes=(grant.code,) if grant is not None and grant.code and not grant.is_accepted else (),
     )
-    is_trusted = profile is not None and profile.is_complete and not contradictions(values)
-    declared = Declared(None if profile is None else values, is_trusted, policy.external, profile is None)
+    declared = Declared(external=policy.external, needs_none=profile is None)
+    if profile is not None:
+        declared = declared._replace(
+            profile=values, is_complete=profile.is_complete, is_sound=not contradictions(values)
+        )
     scan = scan_text(_body(message), declared)
     warned = () if profile is None else profile.warnings
     verdict = verdict._replace(

@@ -72,7 +72,18 @@ def scan_text(text: str, declared: Declared) -> Scan:
     blocker = next((hit for hit in hits if hit.is_hard), None)
     before = hits[: hits.index(blocker)] if blocker else hits
     notes = [("guardrails_section_skipped", "oacp-guardrails") for _ in reader.fences]
-    notes += [(NOTES[hit.basis], hit.label) for hit in before if hit.basis in NOTES]
+    # What stands in a guardrails section, what a reply may mention, and the verbs of a type that asks for nothing are
+    # logged whatever stops the message.
+    is_free = declared.profile is None and declared.needs_none
+    notes += [
+        (NOTES["profileless_type"], hit.label) for hit in hits if is_free and hit.category == SIDE_EFFECT.category
+    ]
+    notes += [(NOTES[hit.basis], hit.label) for hit in hits if hit.basis in ("guardrails_fence", "reply_only_advisory")]
+    notes += [
+        (NOTES[hit.basis], hit.label)
+        for hit in before
+        if hit.basis in NOTES and not (is_free and hit.category == SIDE_EFFECT.category)
+    ]
     return Scan(hits, blocker, tuple(dict.fromkeys(notes)))
 
 

@@ -48,7 +48,7 @@ def _option(name: str) -> str:
 _SIDE_EFFECT = "hard_stop_external_side_effect"
 _SENSITIVE = "hard_stop_sensitive_scope"
 INSTALL_VERB = r"\binstall(?:s|ing)?\b"
-PUBLIC_REPO = r"\bpublic\s+repo(?:sitor(?:y|ies))?\b"
+PUBLIC_REPO = r"\bpublic\s+repo(?:sitor(?:y|ies)|\b)"
 _CLAUSE = r"(?:(?!" + INSTALL_VERB + r")[^\n.!?;—–])*?"
 _CONFIG = (
     r"\b(?:project|workspace|runtime|agent)\s+config(?:uration)?\b"
@@ -115,7 +115,7 @@ PROFILELESS = WordClass(
     False,
     (
         Pattern("pull request", r"(?-i:\bpull\s+requests?\b)"),
-        Pattern("PR", r"(?-i:\bPR\b)"),
+        Pattern("pull request", r"(?-i:\bPR\b)"),
         Pattern("github", r"\bgithub\b"),
         Pattern("commit", r"\bcommit(?:s|ted|ting)?\b"),
     ),

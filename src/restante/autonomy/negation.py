@@ -11,11 +11,13 @@ from bisect import bisect_right
 
 from restante.autonomy.lexicon import INSTALL_VERB, PUBLIC_REPO
 
-# A term that is part of a compound or a flag (--no-cache) negates nothing.
-_TERM = (
-    r"(?<![\w-])(?:do\s+not|does\s+not|don['’]t|doesn['’]t|no|not|never|out\s+of\s+scope|exclude[sd]?|avoid|"
-    r"refrain\s+from|prohibited|forbidden|skip|without)(?![\w-])"
+# A term that is part of a compound or a flag (--no-cache) negates nothing, but it casts doubt on what does.
+_WORDS = (
+    r"(?:do\s+not|does\s+not|don['’]t|doesn['’]t|no|not|never|out\s+of\s+scope|exclude[sd]?|avoid|refrain\s+from|"
+    r"prohibited|forbidden|skip|without)"
 )
+_TERM = rf"(?<![\w-]){_WORDS}(?![\w-])"
+_DOUBTFUL = rf"\b{_WORDS}\b"
 _HEADING_TERM = _TERM.replace("|skip|without", "")
 _BREAKS = "\n.!?;—–"
 _REACH = 160
@@ -59,14 +61,14 @@ class Surroundings:
 
     def _governs(self, form: re.Pattern[str], cue: str, start: int, end: int) -> bool:
         own = self.text[start:end]
-        if any(one in own for one in _BREAKS) or re.search(_TERM, own, re.IGNORECASE):
+        if any(one in own for one in _BREAKS) or re.search(_DOUBTFUL, own, re.IGNORECASE):
             return False
         clause = _clause(self.text[max(0, start - _CLAUSE) : start])
         if len(clause) == _CLAUSE:
             return False
         last = max((earlier.end() for earlier in re.finditer(cue, clause, re.IGNORECASE)), default=0)
         clause = clause[last:]
-        terms = re.findall(_TERM, clause, re.IGNORECASE)
+        terms = re.findall(_DOUBTFUL, clause, re.IGNORECASE)
         return len(terms) == 1 and form.search(clause) is not None
 
     def _is_under_negation(self, start: int) -> bool:
