@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from restante.config import load_settings
-from restante.domain.errors import NoWorktree, Refused, RestanteError
+from restante.domain.errors import NoWorktree, Refused, RestanteError, Unauthorized
 from restante.domain.limits import Limits
 from restante.domain.registry import Arrival, Claim, Identity
 from restante.exchange import Exchange
@@ -211,10 +211,18 @@ def _remote(url: str, claim: Claim, caller: Caller, root: str, environment: Mapp
         # Who could read it on the way could act as this session, or as the person, from then on.
         claim = Claim(session=claim.session)
     window = RemoteWindow(url, claim)
-    if caller.is_agent and not caller.is_nested and not window.identity.session:
-        with suppress(RestanteError):
-            window.register(_arrival(caller, claim, root, environment))
-            return RemoteWindow(url, claim)
+    if not caller.is_agent or caller.is_nested:
+        return window
+    try:
+        if window.identity.session:
+            return window
+    except Unauthorized:
+        # Where there are accounts, a secret proves nothing until it was registered under a name and a password.
+        window.register(_arrival(caller, claim, root, environment))
+        return RemoteWindow(url, claim)
+    with suppress(RestanteError):
+        window.register(_arrival(caller, claim, root, environment))
+        return RemoteWindow(url, claim)
     return window
 
 

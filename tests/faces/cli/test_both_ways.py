@@ -205,6 +205,31 @@ def test_accounts_are_managed_through_the_server_too(
         assert restante("account", "remove", "ada").code == 0
 
 
+def test_an_agents_first_command_registers_it_with_a_server_that_has_accounts(
+    restante: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RESTANTE_DATA", str(tmp_path / "data"))
+    with served() as url:
+        for name in ("ada", "ben"):
+            _account(monkeypatch, f"a long password of {name}")
+            assert restante("account", "add", name).code == 0
+
+        def by(owner: str, session: str, *words: str, password: str = "a%20long%20password%20of%20") -> Answer:
+            monkeypatch.setenv("RESTANTE_SERVER_URL", url.replace("//", f"//{owner}:{password}{owner}@"))
+            monkeypatch.setenv("CODEX_THREAD_ID", session)
+            return restante(*words)
+
+        refused = by("ada", PLANNER, "ls", password="wrong%20")
+        assert (refused.code, "wrong name or password" in refused.err) == (4, True)
+        assert by("ada", PLANNER, "session", "rename", "planner").code == 0
+        assert by("ben", WORKER, "session", "rename", "worker").code == 0
+        assert [one["owner"] for one in by("ada", PLANNER, "ls", "--json").json["sessions"]] == ["ada"]
+        # Statement 29: nobody names another owner's session, not even by its whole id.
+        assert by("ada", PLANNER, "post", WORKER, "hello").code == 3
+        posted = by("ben", "a-second-session", "post", "worker", "hello")
+        assert "sent as: session:a-second-session (verified)" in posted.out
+
+
 def _account(monkeypatch: pytest.MonkeyPatch, password: str) -> None:
     import io
     import sys
