@@ -7,6 +7,8 @@ mailboxes and 1,000,000 acknowledged messages and compares them with empty ones,
 from __future__ import annotations
 
 import argparse
+import http.client
+import json
 import os
 import platform
 import statistics
@@ -14,9 +16,11 @@ import tempfile
 import threading
 import time
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tests import postgres
+from tests.faces.http.api import running
 
 from restante.domain.limits import Limits
 from restante.domain.mailbox import Acknowledgement
@@ -25,12 +29,15 @@ from restante.domain.receipt import Decision
 from restante.stores.sql.boxes import SqlBoxes
 from restante.stores.sql.listening import PostgresWatcher
 from restante.stores.sql.postgres import PostgresDatabase
+from restante.stores.sql.sessions import SqlSessions
 from restante.stores.sql.sqlite import SqliteDatabase
 from restante.system.clock import SystemClock
 from restante.system.ids import MonotonicIds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from tests.faces.http.api import Actor, Running
 
     Database = SqliteDatabase | PostgresDatabase
 
@@ -193,6 +200,51 @@ def wake(database: PostgresDatabase, rounds: int) -> float:
     return statistics.median(taken)
 
 
+def _post_over_http(actor: Actor, to: str, end: float, done: list[int]) -> None:
+    """Post on one connection until the time is over."""
+    connection = http.client.HTTPConnection(actor.api.host, actor.api.port, timeout=60)
+    body = json.dumps({"text": TEXT})
+    head = {**actor.proof, "Content-Type": "application/json"}
+    while time.perf_counter() < end:
+        connection.request("POST", f"/api/v1/sessions/{to}/inbox", body, head)
+        answer = connection.getresponse()
+        answer.read()
+        done.append(answer.status)
+    connection.close()
+
+
+def served(servers: list[Running], seconds: float, clients: int) -> float:
+    """Return the posts a second of clients that are shared out among servers; each writes to a session of its own."""
+    done: list[int] = []
+    actors = [servers[place % len(servers)].api().actor() for place in range(clients)]
+    sinks = [actor.api.actor().id for actor in actors]
+    end = time.perf_counter() + seconds
+    threads = [
+        threading.Thread(target=_post_over_http, args=(one, to, end, done))
+        for one, to in zip(actors, sinks, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return done.count(200) / seconds
+
+
+def over_http(title: str, count: int, arguments: argparse.Namespace, **settings: str) -> None:
+    """Measure servers of ours."""
+    settings |= {"RESTANTE_SERVER_RATE": "1000000", "RESTANTE_SESSIONS_MESSAGES": "1000000"}
+    settings |= {"RESTANTE_SESSIONS_BYTES": "1000000000", "RESTANTE_SESSIONS_SHARE": "1"}
+    with ExitStack() as stack:
+        servers = []
+        for _ in range(count):
+            place = stack.enter_context(tempfile.TemporaryDirectory())
+            with sqlite(place, "restante.db") as register:
+                SqlSessions(register).set_setting("persistence", "on")
+            servers.append(stack.enter_context(running(Path(place), **settings)))
+        rows = [Row(f"{clients} clients", (served(servers, arguments.seconds, clients),)) for clients in (1, 16)]
+        show(f"{title}, durable posts over HTTP", "    a second", rows, ",.0f")
+
+
 def show(title: str, head: str, rows: list[Row], form: str) -> None:
     """Print a table."""
     print(f"\n{title}\n{'':34}{head}")
@@ -224,6 +276,7 @@ def on_sqlite(arguments: argparse.Namespace) -> None:
             Row("one writer, in groups of 20", (rate([empty], arguments.seconds, 20),)),
         ]
         show("SQLite, durable posts a second", "    a second", ceilings, ",.0f")
+    over_http("One server on SQLite", 1, arguments)
 
 
 def on_postgres(arguments: argparse.Namespace) -> None:
@@ -264,6 +317,8 @@ def on_postgres(arguments: argparse.Namespace) -> None:
             Row("eight owners, in groups of 20", (rate([connect("bare") for _ in range(8)], arguments.seconds, 20),)),
         ]
         show("PostgreSQL, durable posts a second", "    a second", ceilings, ",.0f")
+        for count, title in ((1, "One server on PostgreSQL"), (2, "Two servers on PostgreSQL, one owner")):
+            over_http(title, count, arguments, RESTANTE_DATABASE_URL=server.url("bare"))
         print(f"\nPostgreSQL: from before a post until another connection heard of it: {wake(empty, 100):.1f} ms")
 
 

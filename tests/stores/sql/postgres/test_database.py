@@ -384,6 +384,24 @@ def test_what_is_written_together_is_there_together(
     other.close()
 
 
+def test_what_is_read_together_before_the_first_write_is_one_state(
+    database: PostgresDatabase, mailbox: SqlMailbox, postgres_url: str
+) -> None:
+    mailbox.post(make_draft("one"))
+    other = open_postgres(postgres_url, clock=FakeClock(), ids=MonotonicIds())
+    with database.together():
+        assert _bodies(mailbox) == ["one"]
+        other.mailbox("team/one").post(make_draft("two"))
+        assert mailbox.counts().total == 1
+        with pytest.raises(StorageFailed), database.reading() as run:
+            assert run
+            run.raw("SELECT 1 / 0")
+        assert _bodies(mailbox) == ["one", "two"]
+        mailbox.post(make_draft("three"))
+        assert _bodies(mailbox) == ["one", "two", "three"]
+    other.close()
+
+
 def test_an_error_on_leaving_undoes_every_step(database: PostgresDatabase, mailbox: SqlMailbox) -> None:
     mailbox.post(make_draft("before"))
     with pytest.raises(ZeroDivisionError), database.together():

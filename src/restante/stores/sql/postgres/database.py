@@ -95,12 +95,11 @@ class PostgresDatabase:
     def reading(self) -> Iterator[_Run | None]:
         """Read one consistent state; see ``transaction.Database.reading``."""
         group = self._group
-        if group and group.run:
-            # What the group wrote is seen by nobody else yet.
-            with translated(self.name):
-                yield group.run
-            return
         with translated(self.name):
+            if group:
+                with self._look(group) as run:
+                    yield run
+                return
             link = self._begin(_BEGIN_READING)
             if link is None:
                 yield None
@@ -143,6 +142,7 @@ class PostgresDatabase:
                 self._commit(group.run.link)
         finally:
             self._groups.current = None
+            self._leave_look(group)
             if group.run:
                 self._end(group.run.link)
 
@@ -215,9 +215,29 @@ class PostgresDatabase:
             raise Busy(f"{self.name} stored this less safely than it should: {link.warning}", remedy=AGAIN_SAME)
 
     @contextmanager
+    def _look(self, group: _Group) -> Iterator[_Run | None]:
+        """Read as a part of a group: what it wrote is seen by nobody else yet; before that, one state serves all."""
+        if group.run:
+            yield group.run
+            return
+        if group.look is None and (link := self._begin(_BEGIN_READING)):
+            group.look = _Run(link, READING)
+        try:
+            yield group.look
+        except psycopg.Error:
+            self._leave_look(group)
+            raise
+
+    def _leave_look(self, group: _Group) -> None:
+        look, group.look = group.look, None
+        if look:
+            self._end(look.link)
+
+    @contextmanager
     def _step(self, group: _Group, *, create: bool) -> Iterator[_Run | None]:
         """Write as a part of a group, undone alone when it fails."""
         if group.run is None:
+            self._leave_look(group)
             link = self._begin(_BEGIN_WRITING, create=create)
             if link is None:
                 yield None
@@ -263,16 +283,18 @@ class PostgresDatabase:
 
 
 class _Group:
-    """What one thread writes together.
+    """What one thread does together.
 
     Attributes:
-        run: Its transaction, from the first write on.
-        steps: How many steps were begun in it.
+        look: The transaction that it reads in before its first write.
+        run: The one that it reads and writes in from then on.
+        steps: How many steps were begun in that.
     """
 
-    __slots__ = ("run", "steps")
+    __slots__ = ("look", "run", "steps")
 
     def __init__(self) -> None:
+        self.look: _Run | None = None
         self.run: _Run | None = None
         self.steps = 0
 
