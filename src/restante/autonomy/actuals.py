@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from restante.autonomy.grants import is_count
 from restante.autonomy.instants import parse_instant, show_instant
-from restante.autonomy.vocabulary import ARTIFACTS, EFFECTS
+from restante.autonomy.vocabulary import ARTIFACTS, BASIC_FLAGS, EFFECTS
 from restante.domain.errors import BadConfig
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ CHANNELS = ("receiver_human", "sender_reply", "gh_comment")
 DECISIONS = ("approved", "modified", "declined")
 _SIGNED_BY = {"receiver_human": "actor", "sender_reply": "source_message_id", "gh_comment": "author"}
 _SCOPE_NUMBERS = ("max_actual_minutes", "max_actual_files_touched")
-_INTENTS = (*EFFECTS, "external_side_effects")
+_INTENTS = (*EFFECTS, *BASIC_FLAGS)
 
 
 class Answer(NamedTuple):
@@ -31,14 +31,14 @@ class Answer(NamedTuple):
         channel: Where it was said.
         decision: ``approved``, ``modified`` or ``declined``.
         at: When; None only where the channel never counts.
-        by: Who said it, or the id of the message that says it.
-        scope: The budget it gives, as it was said; None for a plain yes.
+        by: Who said it, or the id of the message that says it; None where that is not told.
+        scope: The budget it gives, every artifact named; None for a plain yes.
     """
 
     channel: str
     decision: str
     at: datetime | None
-    by: str
+    by: str | None
     scope: dict[str, object] | None = None
 
 
@@ -149,7 +149,7 @@ def _intents(raw: object, faults: list[str]) -> tuple[str, ...]:
     if not isinstance(raw, list) or not all(isinstance(one, str) and one in known for one in raw):
         faults.append("declared_intent_fields: no list of task_profile.<flag>")
         return ()
-    return tuple(one for one in known if one in raw)
+    return tuple(dict.fromkeys(raw))
 
 
 def _adjustments(raw: object, faults: list[str]) -> tuple[dict[str, object], ...]:
@@ -206,7 +206,7 @@ def _answer(channel: str, entry: object, faults: list[str]) -> Answer | None:
     at = _time(values, "decided_at_utc", faults, where)
     if decision not in DECISIONS:
         faults.append(f"{where}decision: none of {', '.join(DECISIONS)}")
-    if not is_actor(by):
+    if not (isinstance(by, str) or by is None):
         faults.append(f"{where}{_SIGNED_BY[channel]}: no name")
     if at is None and values.get("decided_at_utc") is None and channel != "gh_comment":
         faults.append(f"{where}decided_at_utc: missing")
@@ -217,15 +217,20 @@ def _answer(channel: str, entry: object, faults: list[str]) -> Answer | None:
             faults.append(f"{where}scope: a comment gives none")
     elif decision == "modified" and channel != "gh_comment":
         faults.append(f"{where}scope: needed where the decision is modified")
-    return Answer(channel, str(decision), at, str(by), scope) if len(faults) == before else None
+    return (
+        Answer(channel, str(decision), at, by if isinstance(by, str) else None, scope)
+        if len(faults) == before
+        else None
+    )
 
 
 def _scope(raw: object, where: str, faults: list[str]) -> dict[str, object]:
-    if not isinstance(raw, dict) or not raw:
+    if not isinstance(raw, dict):
         faults.append(f"{where}: no mapping")
         return {}
     for key, value in raw.items():
         good = is_count(value) if key in _SCOPE_NUMBERS else key in EFFECTS and isinstance(value, bool)
         if not good:
             faults.append(f"{where}.{key!s:.80}: {value!r:.80}")
-    return {key: raw[key] for key in (*_SCOPE_NUMBERS, *EFFECTS) if key in raw}
+    whole = {**dict.fromkeys(ARTIFACTS, False), **raw}
+    return {key: whole[key] for key in (*_SCOPE_NUMBERS, *EFFECTS) if key in whole}

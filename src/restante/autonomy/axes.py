@@ -76,9 +76,11 @@ def contradictions(profile: Mapping[str, object]) -> tuple[dict[str, object], ..
     if artifacts and profile.get("external_side_effects") is not True:
         errors.append(_error("external_side_effects", declared=False, conflicts=artifacts))
     if profile.get("sends_oacp_reply_only") is True:
-        silent = ["task_profile.sends_oacp_reply"] if profile.get("sends_oacp_reply") is False else []
-        if artifacts or silent:
-            errors.append(_error("sends_oacp_reply_only", declared=True, conflicts=artifacts + silent))
+        if artifacts:
+            errors.append(_error("sends_oacp_reply_only", declared=True, conflicts=artifacts))
+        if profile.get("sends_oacp_reply") is False:
+            only = ["task_profile.sends_oacp_reply_only"]
+            errors.append(_error("sends_oacp_reply", declared=False, conflicts=only))
     return tuple(errors)
 
 

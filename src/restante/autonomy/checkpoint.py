@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from restante.autonomy.instants import show_instant
 from restante.autonomy.reauthorization import Pause, judge, no_answer
-from restante.autonomy.vocabulary import ARTIFACTS, EFFECTS
+from restante.autonomy.vocabulary import ARTIFACTS, BASIC_FLAGS, EFFECTS
 from restante.domain.errors import BadConfig
 
 if TYPE_CHECKING:
@@ -89,7 +89,8 @@ def limits_of(
         minutes, files = envelope.get("estimated_minutes"), envelope.get("expected_files_touched")
     else:
         minutes, files = granted.get("max_actual_minutes"), granted.get("max_actual_files_touched")
-    effects = {one for one in EFFECTS if any(part.get(one) is True for part in (envelope, granted, budget))}
+    named = (*EFFECTS, *BASIC_FLAGS)
+    effects = {one for one in named if any(part.get(one) is True for part in (envelope, granted, budget))}
     if envelope.get("sends_oacp_reply_only") is True:
         effects.add("sends_oacp_reply")
     return Limits(
@@ -201,8 +202,8 @@ def _check(actuals: Actuals, limits: Limits, realized: tuple[str, ...]) -> None:
         if actuals.risk:
             faults.append("predicted_risk_materialized: nothing has happened yet")
     expected = "declared_intent" if actuals.intents else "realized" if realized else None
-    if actuals.basis is not None and actuals.basis != expected:
-        faults.append(f"breach_basis: {actuals.basis}, but the measurements say {expected or 'no breach'}")
+    if actuals.basis is not None and expected is not None and actuals.basis != expected:
+        faults.append(f"breach_basis: {actuals.basis}, but the measurements say {expected}")
     if actuals.sub_basis and "actual_minutes" not in realized:
         faults.append("breach_sub_basis: only for minutes that were exceeded")
     if faults:
@@ -211,7 +212,7 @@ def _check(actuals: Actuals, limits: Limits, realized: tuple[str, ...]) -> None:
 
 def is_canonical(field: object) -> bool:
     """Tell whether a field path is one that checkpoints use."""
-    flags = {*EFFECTS, *ARTIFACTS, "external_side_effects"}
+    flags = {*EFFECTS, *ARTIFACTS, *BASIC_FLAGS}
     if not isinstance(field, str):
         return False
     head, dot, name = field.partition(".")

@@ -102,7 +102,7 @@ def evaluate(
         from restante.autonomy.actuals import parse_actuals
 
         measured = parse_actuals(actuals)
-        if verdict.is_accepted:
+        if verdict.envelope is not None:
             verdict, checked = _after_checkpoint(verdict, measured, policy, now)
     record = build_record(message, verdict, policy, circumstances, build_result(verdict, measured, checked))
     return Evaluation(record, _annotation(verdict))
@@ -200,7 +200,6 @@ def _weighed(
             profile=values, is_complete=profile.is_complete, is_sound=not contradictions(values)
         )
     scan = scan_text(_body(message), declared)
-    warned = () if profile is None else profile.warnings
     verdict = verdict._replace(
         profile=None if profile is None else values,
         declared=None if profile is None else profile.declared,
@@ -210,7 +209,9 @@ def _weighed(
         scan=scan,
         strict=scan_strictly(message, declared, scan) if is_strict else None,
         grant=grant,
-        notes=(*scan.notes, *(("expected_pauses_declaration_warning", label) for label in warned)),
+        notes=scan.notes,
+        warnings=() if profile is None else profile.warnings,
+        expected_pauses=None if profile is None else profile.expected_pauses,
     )
     if scan.blocker is not None:
         return verdict._replace(pattern=scan.blocker.label).paused(scan.blocker.code)
@@ -240,6 +241,9 @@ def _after_checkpoint(verdict: Verdict, actuals: Actuals, policy: Policy, now: d
 
     scope = None if verdict.grant is None else verdict.grant.usable_scope
     checked = evaluate_checkpoint(actuals, verdict.envelope or {}, now=now, grant=scope, policy=policy)
+    if not verdict.is_accepted:
+        # What held the message back stays the reason; what was measured all the same is on record.
+        return verdict, checked
     if checked.is_paused:
         return verdict._replace(kind="checkpoint_paused").paused(*checked.codes, breached=checked.fields), checked
     return verdict._replace(codes=(*verdict.codes, *checked.codes)), checked

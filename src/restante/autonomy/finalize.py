@@ -14,6 +14,7 @@ from restante.autonomy.editing import arrange, editable, instant_of, is_closed, 
 from restante.autonomy.findings import validate_record
 from restante.autonomy.instants import parse_instant, show_instant
 from restante.autonomy.measuring import Wish, check_reply_effects, is_cleared, measure, shelve_pause, start_work
+from restante.autonomy.reauthorization import budget_of
 from restante.autonomy.record_checks import is_admitted
 from restante.autonomy.vocabulary import LIVE_STATES
 from restante.autonomy.workclock import part, paused_at
@@ -159,8 +160,7 @@ def _checkpoint(
     """Return a new checkpoint, None where the last one's answer still covers what is measured."""
     now, policy = around
     before = part(result, "threshold_checkpoint")
-    standing = part(before, "reauthorization").get("scope")
-    budget = standing if isinstance(standing, dict) else None
+    budget = budget_of(part(before, "reauthorization"))
     envelope, grant = part(record, "scope_envelope"), _grant_scope(record)
     limits = limits_of(envelope, grant, budget)
     check_reply_effects(wish, limits.effects)

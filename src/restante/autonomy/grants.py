@@ -18,7 +18,7 @@ KIND = "approved_thread_continuation"
 MISSING_SCOPE = "continuation_grant_missing_scope"
 _NUMBERS = ("max_actual_minutes", "max_actual_files_touched")
 _KEYS = frozenset({"allowed_types", "max_round", "expires_at_utc", *_NUMBERS, *EFFECTS})
-_LARGEST = 10**9
+_LARGEST = 10**15
 
 
 class ScopeAnswer(NamedTuple):
@@ -80,7 +80,7 @@ def parse_scope(raw: object) -> ScopeAnswer:
 
 
 def is_count(value: object, *, least: int = 0) -> bool:
-    """Tell whether a value is a whole number, not a boolean, from ``least`` to a thousand million."""
+    """Tell whether a value is a whole number, not a boolean, from ``least`` to what all readers hold exactly."""
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= _LARGEST
 
 
@@ -91,10 +91,10 @@ def requested_grant(holder: object) -> Requested:
         holder: A task profile, or the body of a review message as YAML.
     """
     grants = holder.get("continuation_grants") if isinstance(holder, dict) else None
-    if not isinstance(grants, dict) or KIND not in grants:
+    request = grants.get(KIND) if isinstance(grants, dict) else None
+    if not isinstance(request, dict):
         return Requested()
-    request = grants[KIND]
-    answer = parse_scope(request.get("scope") if isinstance(request, dict) else None)
+    answer = parse_scope(request.get("scope"))
     return Requested(True, answer.scope, answer.error)
 
 

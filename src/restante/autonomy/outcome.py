@@ -14,7 +14,7 @@ from restante.autonomy.checkpoint import DECLINED, RESUMED
 from restante.autonomy.editing import arrange, editable, instant_of, is_closed, is_stopped
 from restante.autonomy.grants import Requested, parse_scope, requested_grant
 from restante.autonomy.instants import parse_instant, show_instant
-from restante.autonomy.reauthorization import no_answer
+from restante.autonomy.reauthorization import budget_of, no_answer
 from restante.autonomy.vocabulary import PAUSED
 from restante.autonomy.workclock import part, paused_at
 from restante.domain.errors import Refused, UsageError
@@ -147,10 +147,10 @@ def _answer_checkpoint(
     checkpoint = result["threshold_checkpoint"]
     assert isinstance(checkpoint, dict)
     latency = _latency(paused_at(result), at, "the pause")
-    standing = part(checkpoint, "reauthorization").get("scope")
+    standing = budget_of(part(checkpoint, "reauthorization"))
     checkpoint["action"] = DECLINED if decision == "declined" else RESUMED
     checkpoint["reauthorization"] = {
-        **no_answer(None, standing if isinstance(standing, dict) else None),
+        **no_answer(None, standing),
         "presented": True,
         "channel": "receiver_human",
         "decision": decision,

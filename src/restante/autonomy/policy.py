@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from restante.autonomy.vocabulary import ALWAYS_PAUSE, AUTO_REVIEW, MESSAGE_TYPES
+from restante.autonomy.vocabulary import ALWAYS_PAUSE, AUTO_REVIEW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -123,7 +123,7 @@ def _read(autonomy: Mapping[object, object], faults: list[str]) -> Policy:
         external = _effects(thresholds, faults)
     elif thresholds is not None or mode == AUTO_REVIEW:
         faults.append("autonomy.auto_review_thresholds: no mapping")
-    types = _texts(autonomy, "allow_without_task_profile", faults, "|".join(MESSAGE_TYPES))
+    types = _texts(autonomy, "allow_without_task_profile", faults, r"[a-z_]{1,64}")
     repos = _texts(autonomy, "private_repo_allowlist", faults, REPOSITORY)
     enabled = _grants(autonomy.get("continuation_grants"), faults)
     return Policy(str(mode), (), minutes, files, external, frozenset(types), tuple(dict.fromkeys(repos)), enabled)
@@ -140,8 +140,6 @@ def _cap(thresholds: Mapping[object, object], key: str, faults: list[str]) -> in
 def _effects(thresholds: Mapping[object, object], faults: list[str]) -> str:
     where = "autonomy.auto_review_thresholds"
     faults.extend(f"{where}.{key}: only 'pause'" for key in _ALWAYS_PAUSING if thresholds.get(key) != "pause")
-    unknown = [repr(key) for key in thresholds if key not in (*_CAPS, *_ALWAYS_PAUSING, "external_side_effects")]
-    faults.extend(f"{where}.{key}: unknown, so what it should hold back is not held" for key in unknown)
     external = thresholds.get("external_side_effects")
     if external not in _EXTERNAL:
         faults.append(f"{where}.external_side_effects: {external!r} is none of {', '.join(_EXTERNAL)}")

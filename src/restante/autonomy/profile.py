@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _HEADER = re.compile(r"([ \t]*)task_profile:(?=\s|$)")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})(.*)")
-_LARGEST = 10**9
+_LARGEST = 10**15
 _FLAGS = (*BASIC_FLAGS, *ARTIFACTS, "sends_oacp_reply_only")
 
 
@@ -30,12 +30,14 @@ class Profile(NamedTuple):
         values: In the order of audit records; every flag is there, one that was not declared is False.
         is_complete: Whether the two numbers, the tier and the five basic flags were all declared.
         declared: The profile as it was written.
-        warnings: What in ``expected_pauses`` is no code; advisory.
+        expected_pauses: The codes that the sender expects to be held for; None where it does not say.
+        warnings: What is wrong with ``expected_pauses``, in words; it is only advice.
     """
 
     values: dict[str, object]
     is_complete: bool
     declared: dict[str, object]
+    expected_pauses: tuple[str, ...] | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -122,9 +124,7 @@ def normalize_profile(declared: Mapping[object, object]) -> Profile | Unparsable
         values["sends_oacp_reply"] = reply
     values["continuation_grants"] = grants
     pauses, warnings = _expected_pauses(declared)
-    if pauses is not None:
-        values["expected_pauses"] = pauses
-    return Profile(values, all(key in declared for key in BASIC_FLAGS), written, warnings)
+    return Profile(values, all(key in declared for key in BASIC_FLAGS), written, pauses, warnings)
 
 
 def flag(value: object) -> bool | None:
@@ -134,15 +134,16 @@ def flag(value: object) -> bool | None:
     return {"true": True, "false": False}.get(value.lower()) if isinstance(value, str) else None
 
 
-def _expected_pauses(declared: Mapping[object, object]) -> tuple[list[str] | None, tuple[str, ...]]:
-    pauses = declared.get("expected_pauses")
-    if pauses is None:
+def _expected_pauses(declared: Mapping[object, object]) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+    if "expected_pauses" not in declared:
         return None, ()
+    pauses = declared["expected_pauses"]
     if not isinstance(pauses, list):
-        return None, ("expected_pauses",)
-    known = [one for one in pauses if isinstance(one, str) and (one in REASON_CODES or one in STRICT_CODES)]
-    unknown = tuple(f"{one!s:.80}" if isinstance(one, str) else "expected_pauses" for one in pauses if one not in known)
-    return list(dict.fromkeys(known)), tuple(dict.fromkeys(unknown))
+        return None, ("expected_pauses is no list",)
+    codes = REASON_CODES | set(STRICT_CODES)
+    known = [one for one in pauses if isinstance(one, str) and one in codes]
+    warnings = [f"expected_pauses[{place}] is no reason code" for place, one in enumerate(pauses) if one not in known]
+    return tuple(dict.fromkeys(known)), tuple(warnings)
 
 
 def default_envelope(priority: object) -> dict[str, object]:

@@ -58,6 +58,13 @@ class Pause(NamedTuple):
     started_at: datetime | None = None
 
 
+def budget_of(block: Mapping[str, object]) -> Mapping[str, object] | None:
+    """Return the budget that stands after a checkpoint; an answer that did not end its pause gave none."""
+    scope = block.get("scope")
+    gives = block.get("disposition") not in ("declined", "stale", "insufficient")
+    return scope if gives and isinstance(scope, dict) else None
+
+
 def no_answer(disposition: str | None, scope: Mapping[str, object] | None = None) -> dict[str, object]:
     """Return the block of a pause that nobody answered, or of a checkpoint without one.
 
@@ -67,7 +74,7 @@ def no_answer(disposition: str | None, scope: Mapping[str, object] | None = None
     """
     return {
         **dict.fromkeys(_KEYS),
-        "presented": False,
+        "presented": disposition == "not_required",
         "scope": dict(scope) if scope else None,
         "disposition": disposition,
         "advisory": [],
@@ -116,7 +123,7 @@ def _advice(answer: Answer, governing: Answer | None) -> dict[str, object]:
 
 def _effective(answer: Answer, pause: Pause, standing: Mapping[str, object] | None) -> dict[str, object] | None:
     """Return the budget that holds from now on: what was said, within what its channel may give, and what stands."""
-    said = answer.scope if answer.decision != "declined" else None
+    said = answer.scope
     if said is None:
         return dict(standing) if standing else None
     given = _within_sender_caps(said, pause) if answer.channel == "sender_reply" else dict(said)
@@ -154,7 +161,7 @@ def _disposition(answer: Answer, pause: Pause, scope: Mapping[str, object] | Non
     assert answer.at is not None
     is_fresh = answer.at >= pause.at
     if answer.decision == "declined":
-        return ("declined", answer.at) if is_fresh else ("stale", None)
+        return "declined", None
     if answer.scope is None:
         return ("resumed", answer.at) if is_fresh else ("stale", None)
     covers = all(_is_covered(field, scope or {}, pause.actuals) for field in pause.fields)

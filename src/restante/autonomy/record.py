@@ -110,7 +110,10 @@ def build_record(
         "mode": verdict.mode,
         "reason_codes": list(verdict.codes),
         "scope_envelope": _copied(verdict.envelope),
-        "logged_notes": [{"code": code, "matched_pattern": label} for code, label in verdict.notes],
+        "logged_notes": [
+            *({"code": code, "matched_pattern": label} for code, label in verdict.notes),
+            *({"code": "expected_pauses_declaration_warning", "detail": text} for text in verdict.warnings),
+        ],
         "continuation_grant": {"present": False, "enabled": False} if verdict.grant is None else verdict.grant.block(),
         "result": dict(result),
         "message_sha256": circumstances.digest,
@@ -168,16 +171,14 @@ def _copied(values: Mapping[str, object] | None) -> dict[str, object] | None:
 
 def build_result(verdict: Verdict, actuals: Actuals | None, checked: Checkpoint | None) -> dict[str, object]:
     """Return ``result`` of a new record."""
-    is_checked = actuals is not None and checked is not None
     ends = actuals.completed_at if actuals is not None and checked is not None and checked.is_paused else None
-    started = actuals.started_at if is_checked and actuals is not None else None
     block = not_evaluated() if checked is None else checked.block
     return {
         "final_state": "pending" if verdict.is_accepted else "paused",
         "completion_kind": verdict.kind,
         "actual_minutes": block["actual_minutes"],
         "actual_files_touched": block["actual_files_touched"],
-        "work_started_at_utc": show_instant(started) if started else None,
+        "work_started_at_utc": None,
         "predicted_risk_materialized": block["predicted_risk_materialized"],
         "completed_at_utc": show_instant(ends) if ends else None,
         "envelope_enforcement": "none",

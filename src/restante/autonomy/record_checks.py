@@ -67,7 +67,7 @@ def _shape(record: Record) -> Found:
         yield "decision_kind_incoherent", f"paused, and {kind}"
     if state not in LIVE_STATES and state not in TERMINAL_STATES:
         yield "off_enum_final_state", f"{state!s:.80}"
-    ended_at_checkpoint = kind == "checkpoint_paused" and part(result, "threshold_checkpoint").get("breached") is True
+    ended_at_checkpoint = part(result, "threshold_checkpoint").get("breached") is True
     if state in LIVE_STATES and result.get("completed_at_utc") is not None and not ended_at_checkpoint:
         yield "paused_terminal_completed", f"{state}, and completed at {result['completed_at_utc']!s:.40}"
 

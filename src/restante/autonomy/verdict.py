@@ -33,6 +33,8 @@ class Verdict(NamedTuple):
         strict: What our own hard stops found; None where they are off.
         grant: What became of a grant for the thread; None where it was never looked at.
         notes: What is logged: code and label.
+        warnings: What is wrong with the pauses that the sender expects.
+        expected_pauses: The codes that the sender expects to be held for; None where it does not say.
         pattern: Label of the hit that decided.
         errors: What is wrong with the message itself.
     """
@@ -51,6 +53,8 @@ class Verdict(NamedTuple):
     strict: tuple[StrictHit, ...] | None = None
     grant: Resolution | None = None
     notes: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[str, ...] = ()
+    expected_pauses: tuple[str, ...] | None = None
     pattern: str = ""
     errors: tuple[str, ...] = ()
 
@@ -71,11 +75,10 @@ def classify_pause(verdict: Verdict) -> dict[str, object]:
     """Return how a pause compares with what the sender expected; nothing where there is no pause."""
     if verdict.is_accepted:
         return {}
-    declared = (verdict.profile or {}).get("expected_pauses")
-    expected = [code for code in verdict.codes if isinstance(declared, list) and code in declared]
+    declared = verdict.expected_pauses
+    expected = [code for code in verdict.codes if code in (declared or ())]
     unplanned = [code for code in verdict.codes if code not in expected]
-    if not isinstance(declared, list):
+    word = "designed" if not unplanned else "mixed" if expected else "unplanned"
+    if declared is None:
         word = "undeclared"
-    else:
-        word = "designed" if not unplanned else "mixed" if expected else "unplanned"
     return {"pause_classification": word, "expected_pause_codes": expected, "unplanned_pause_codes": unplanned}
