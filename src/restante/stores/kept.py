@@ -7,8 +7,7 @@ from contextlib import suppress
 
 from restante.stores.files import is_same, open_known
 
-# Whoever used so many files one after the other will use them again; all together may keep so many open.
-_FEW_USES = 8
+# All owners together keep no more open.
 _MOST_KEPT = 32
 
 
@@ -22,13 +21,7 @@ class Kept:
     _everywhere = 0
 
     def __init__(self) -> None:
-        self._uses = 0
         self._files: dict[str, tuple[int, os.stat_result, int]] = {}
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether its owner has used so many files that more uses are to come."""
-        return self._uses > _FEW_USES
 
     def take(self, path: str, flags: int) -> tuple[int, os.stat_result]:
         """Return an open file and its status as of now, as ``open_known`` does; ``keep`` or close it."""
@@ -60,8 +53,7 @@ class Kept:
 
     def keep(self, path: str, fd: int, status: os.stat_result) -> None:
         """Keep an open file for the next use, or close it."""
-        self._uses += 1
-        if not self.is_busy or path in self._files or Kept._everywhere >= _MOST_KEPT:
+        if path in self._files or Kept._everywhere >= _MOST_KEPT:
             os.close(fd)
             return
         Kept._everywhere += 1

@@ -19,6 +19,7 @@ from restante.stores.worktree.fields import CONTROLS
 _CONTROLS = f"(?![\t\n])[{CONTROLS}]"
 _METADATA = r"[\w-]+:"
 _STRUCTURE = r"(?m)\n[^\S\n]*(?:#|```|~~~|<|>|([-=*_])(?:[ \t]*\1)*[ \t]*$)"
+_SIGNS = frozenset("#`~<>-=*_")
 _HEADING = r"\n[^\S\n]*##[^\S\n]+(?:msg|reply|receipt|auto)_"
 _LONE_CR = r"\r(?!\n)"
 _LINE_END = r"\r(?!\n)|\n"
@@ -52,9 +53,14 @@ def _is_plain(text: str) -> bool:
             (text.isascii() and text.replace("\n", "").replace("\t", "").isprintable())
             or not re.search(_CONTROLS, text)
         )
-        and not re.match(_METADATA, text)
-        and not re.search(_STRUCTURE, "\n" + text)
+        and not (":" in text and re.match(_METADATA, text))
+        and not (_has_signs(text) and re.search(_STRUCTURE, "\n" + text))
     )
+
+
+def _has_signs(text: str) -> bool:
+    """Tell whether any line begins with what structure begins with; where none does, no pattern is needed."""
+    return any(line.lstrip()[:1] in _SIGNS for line in text.split("\n"))
 
 
 def read_counted(data: bytes, start: int, size: int, form: str) -> tuple[bytes, int] | None:

@@ -7,11 +7,11 @@ import stat
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import StorageFailed
-from restante.stores.files import create, make_directory
-from restante.stores.kept import Kept
+from restante.stores.files import create, make_directory, open_known
 from restante.stores.worktree.locate import MAILBOX, check_inside, look_inside
 
 if TYPE_CHECKING:
+    from restante.stores.kept import Kept
     from restante.stores.worktree.locate import Worktree
 
 INBOX = "INBOX.md"
@@ -19,6 +19,9 @@ OUTBOX = "OUTBOX.md"
 RECEIPTS = "RECEIPTS.md"
 STATE = "STATE.json"
 MARKS = "marks"
+
+# Whoever has written so often will write again.
+_OFTEN = 3
 
 
 class Layout:
@@ -32,13 +35,14 @@ class Layout:
         private: The directory of what only Restante reads; all but the marks in it can be made again.
         is_made: Whether that directory was there at the last look.
         trace: The list of what was ever posted here, kept outside of the mailbox; empty outside of a repository.
-        kept: What stays open of it, for those who append again and again.
+        kept: What stays open, for those who write again and again; ``None`` for others.
     """
 
     def __init__(self, worktree: Worktree) -> None:
         self.worktree = worktree
         self.trace = f"{worktree.git_dir}/restante/posted" if worktree.git_dir else ""
-        self.kept = Kept()
+        self.kept: Kept | None = None
+        self._writes = 0
         self._place = os.path.join(worktree.root, MAILBOX)
         self.box = self.private = ""
         self.check()
@@ -85,6 +89,11 @@ class Layout:
             StorageFailed: They cannot be made.
         """
         self.check()
+        self._writes += 1
+        if self._writes == _OFTEN:
+            from restante.stores.kept import Kept
+
+            self.kept = Kept()
         if self.is_made:
             return
         # An ignore rule that ignores itself: `git stash -u` takes what is untracked and not ignored, rules included.
@@ -92,6 +101,21 @@ class Layout:
         create(self.box + "/.gitignore", b"*\n", durable=False)
         if make_directory(self.private):
             create(self.own(".gitignore"), b"*\n", durable=False)
+
+    def take(self, path: str, flags: int) -> tuple[int, os.stat_result]:
+        """Open a file, or return it open, as ``files.open_known`` does; to be given back by ``leave``.
+
+        Raises:
+            OSError: As ``open_known``, and its ``StorageFailed``.
+        """
+        return self.kept.take(path, flags) if self.kept else open_known(path, flags)
+
+    def leave(self, path: str, fd: int, status: os.stat_result) -> None:
+        """Close a file, or keep it open for the next time."""
+        if self.kept:
+            self.kept.keep(path, fd, status)
+        else:
+            os.close(fd)
 
     def resolved(self, path: str) -> str:
         """Return where a path is that turned out to be a link.

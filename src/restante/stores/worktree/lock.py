@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from restante.domain.errors import Busy, StorageFailed
 from restante.stores.files import failure, flocked, sweep, sync, sync_directory, write_all
 from restante.stores.worktree.record import Record, WriteRecord, recover
-from restante.stores.worktree.spare import OUR_MODE, put_aside, spare_of, take_spare
 
 if TYPE_CHECKING:
     from restante.stores.files import Appended
@@ -30,6 +29,7 @@ WAIT_SECONDS = 10.0
 STALE_SECONDS = 10.0
 RENEW_SECONDS = 2.0
 
+_OUR_MODE = 0o500
 _POLL_SECONDS = (0.002, 0.05)
 
 
@@ -47,16 +47,24 @@ class Held:
     def __init__(self, layout: Layout, path: str, record: Record) -> None:
         self.path = path
         self.directory = path + ".lock"
-        self.spare = spare_of(layout, path)
+        # Moving a directory to another one takes the right to write to it, so the spare one is beside it.
+        place, _, name = path.rpartition("/")
+        self.spare = f"{place}/.{name}.spare" if layout.kept and place == layout.box else ""
         self.inode = 0
-        self._kept = layout.kept
+        self._layout = layout
         self.record = record
 
     def give_back(self) -> None:
         """Give the lock back, if it still is ours."""
         with suppress(OSError):
-            if self._is_there():
+            if not self._is_there():
+                return
+            if self.spare:
+                from restante.stores.worktree.spare import put_aside
+
                 put_aside(self.directory, self.spare)
+            else:
+                os.rmdir(self.directory)
 
     def is_ours(self) -> bool:
         """Tell whether the lock is still ours, and renew it: one that went stale may have been taken over."""
@@ -71,7 +79,7 @@ class Held:
     def _is_there(self) -> bool:
         status = os.lstat(self.directory)
         # A directory of somebody else's can be given the number that ours had; the mode tells them apart.
-        return status.st_ino == self.inode and stat.S_IMODE(status.st_mode) == OUR_MODE
+        return status.st_ino == self.inode and stat.S_IMODE(status.st_mode) == _OUR_MODE
 
     def append(self, data: bytes, *, header: bytes) -> Appended:
         """Append a block durably, whole or not at all.
@@ -87,13 +95,13 @@ class Held:
             StorageFailed: The file is as it was before.
         """
         try:
-            fd, before = self._kept.take(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+            fd, before = self._layout.take(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
             try:
                 appended = self._append(fd, before, data, header)
             except BaseException:
                 os.close(fd)
                 raise
-            self._kept.keep(self.path, fd, before)
+            self._layout.leave(self.path, fd, before)
         except OSError as error:
             raise failure(self.path, error) from error
         return appended
@@ -195,15 +203,18 @@ class locked:  # noqa: N801 - it is used like a function
 def _take(held: Held, deadline: float, *, is_alone: bool, wait: float) -> bool:
     """Take a lock as soon as it can be; return whether somebody had left its directory behind."""
     directory = held.directory
-    held.inode = take_spare(held.spare, directory)
-    if held.inode:
-        return False
+    if held.spare:
+        from restante.stores.worktree.spare import take_spare
+
+        held.inode = take_spare(held.spare, directory, _OUR_MODE)
+        if held.inode:
+            return False
     left_inode = held.record.left.lock_inode if held.record.left else 0
     pause = _POLL_SECONDS[0]
     was_left = False
     while True:
         try:
-            os.mkdir(directory, OUR_MODE)
+            os.mkdir(directory, _OUR_MODE)
         except FileExistsError:
             pass
         else:
@@ -230,7 +241,7 @@ def _remove_if_left(directory: str, left_inode: int, *, is_alone: bool) -> bool:
     if not stat.S_ISDIR(status.st_mode):
         raise StorageFailed(f"{directory} is not a directory", remedy="move it out of the way")
     is_ours = status.st_ino == left_inode or (
-        stat.S_IMODE(status.st_mode) == OUR_MODE and status.st_uid == os.geteuid()
+        stat.S_IMODE(status.st_mode) == _OUR_MODE and status.st_uid == os.geteuid()
     )
     if not (is_alone and is_ours) and time.time() - status.st_mtime <= STALE_SECONDS:
         return False

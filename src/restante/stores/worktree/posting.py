@@ -152,7 +152,7 @@ def _leave_trace(layout: Layout, message: Message) -> None:
     if not path:
         return
     with translated(path):
-        opened = layout.kept.again(path)
+        opened = layout.kept.again(path) if layout.kept else None
         if opened is None:
             # Not through a link that somebody put there: it may lead anywhere.
             make_directory(os.path.dirname(path))
@@ -164,7 +164,7 @@ def _leave_trace(layout: Layout, message: Message) -> None:
         except BaseException:
             os.close(fd)
             raise
-        layout.kept.keep(path, fd, before)
+        layout.leave(path, fd, before)
 
 
 def _default_state(at: datetime) -> bytes:

@@ -71,11 +71,11 @@ class Record:
 
     def __init__(self, layout: "Layout", name: str) -> None:
         self._path = record_path(layout, name)
-        self._kept = layout.kept
+        self._layout = layout
         self._fd = -1
         self.left: WriteRecord | None = None
         try:
-            self._fd, self._status = layout.kept.take(self._path, os.O_RDWR)
+            self._fd, self._status = layout.take(self._path, os.O_RDWR)
             self.left = _understood(read_at(self._fd, self._status.st_size, 0))
         except (FileNotFoundError, NotADirectoryError):
             pass
@@ -90,7 +90,7 @@ class Record:
             OSError: That cannot be written, so the append must not begin.
         """
         if self._fd < 0:
-            self._fd, self._status = self._kept.take(self._path, os.O_RDWR | os.O_CREAT)
+            self._fd, self._status = self._layout.take(self._path, os.O_RDWR | os.O_CREAT)
         numbers = f"{record.pid} {record.lock_inode} {record.inode} {record.size} {len(record.data)}"
         told = b"%b %b\n%b" % (_FIRST_WORD, numbers.encode(), record.data)
         try:
@@ -113,7 +113,7 @@ class Record:
     def close(self) -> None:
         """Close the record; what was begun and not settled stays so."""
         if self._fd >= 0:
-            self._kept.keep(self._path, self._fd, self._status)
+            self._layout.leave(self._path, self._fd, self._status)
 
 
 def state_of(status: os.stat_result) -> tuple[int, ...]:

@@ -15,32 +15,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from restante.stores.worktree.layout import Layout
-
-OUR_MODE = 0o500
-
 _AT_CWD = -100
 _NOREPLACE = 1
 
 _move: Callable[[str, str], bool] | None = None
 
 
-def spare_of(layout: Layout, path: str) -> str:
-    """Return where the spare lock directory of a file may be; empty where moving it is of no use, or not possible.
-
-    It is beside the lock, as moving a directory to another one takes the right to write to it.
-    """
-    directory, _, name = path.rpartition("/")
-    return f"{directory}/.{name}.spare" if layout.kept.is_busy and directory == layout.box else ""
-
-
-def take_spare(spare: str, directory: str) -> int:
-    """Move the spare directory to where the lock is, if nothing is there; return its inode, 0 when it was not moved."""
-    if not spare:
-        return 0
+def take_spare(spare: str, directory: str, mode: int) -> int:
+    """Move the spare directory to where the lock is, if nothing is there; return its inode, 0 if not moved."""
     try:
         status = os.lstat(spare)
-        if status.st_mode != stat.S_IFDIR | OUR_MODE:
+        if status.st_mode != stat.S_IFDIR | mode:
             return 0
         # Before it is a lock: one with an old time counts as left behind.
         os.utime(spare, follow_symlinks=False)
@@ -55,7 +40,7 @@ def put_aside(directory: str, spare: str) -> None:
     Raises:
         OSError: It is still there.
     """
-    if spare and _move is not _moves_nothing:
+    if _move is not _moves_nothing:
         try:
             os.rename(directory, spare)
         except OSError:
