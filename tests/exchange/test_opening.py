@@ -28,7 +28,9 @@ THREAD = "7a3e0000-0000-4000-8000-00000000000a"
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> dict[str, str]:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    # Whoever runs the tests by an agent is no person to us.
+    monkeypatch.setattr("restante.wiring.sessions.program_above", lambda _: None)
     return {"HOME": str(tmp_path), "RESTANTE_DATA": str(tmp_path / "data")}
 
 
@@ -69,6 +71,24 @@ def test_a_person_is_proven_by_the_token_and_decides_about_persistence(home: dic
     token = (repo.parent / "data" / "person").read_text().strip()
     for path in (repo.parent / "data").glob("restante.db*"):
         assert token.encode() not in path.read_bytes()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="needs /proc")
+def test_an_agents_command_that_drops_its_session_does_not_become_the_person(
+    home: dict[str, str], repo: Path, tmp_path: Path
+) -> None:
+    person = open_window(home, str(repo))
+    person.set_persistence(True)
+    open_window({**home, "CODEX_THREAD_ID": THREAD}, str(repo))
+    shell = tmp_path / "codex"
+    shell.symlink_to("/bin/sh")
+    for command, code in ((f"post {THREAD} 'The parser may go.'", 0), ("persist off", 4), (f"session delete {THREAD}", 4)):
+        line = f"{sys.executable} -I -m restante {command}; exit $?"
+        done = subprocess.run([shell, "-c", line], cwd=repo, env=home, capture_output=True, text=True, timeout=60)
+        assert done.returncode == code, done.stderr
+    (entry,) = person.read(THREAD).entries
+    assert entry.message.sender.label == "user (unverified)"
+    assert entry.message.type == "note"
 
 
 def test_a_nested_run_is_no_session_reads_are_peeks_and_acks_forbidden(home: dict[str, str], repo: Path) -> None:

@@ -19,7 +19,7 @@ from restante.stores.sql.sqlite import SqliteDatabase
 from restante.stores.worktree.locate import find_worktree
 from restante.system.bells import WorktreeSessionBell
 from restante.system.clock import clock_for
-from restante.system.identity import caller_of, is_nested
+from restante.system.identity import caller_of, is_nested, program_above
 from restante.system.ids import MonotonicIds
 from restante.system.places import data_directory
 from restante.system.processes import LocalProcesses, agent_process, host_name
@@ -63,7 +63,8 @@ def open_window(environment: Mapping[str, str], directory: str = ".") -> Window:
 
     Onto the server that is configured, else onto the one of this machine that is proven to live, else onto the
     exchange itself. An agent program's session is registered by its first use; one that is nested in another is no
-    session here. A person is proven by the token in the data directory.
+    session here. A person is proven by the token in the data directory, which is not taken where an agent program is
+    among the processes above.
 
     Args:
         environment: Where settings and the caller's identity come from.
@@ -78,7 +79,7 @@ def open_window(environment: Mapping[str, str], directory: str = ".") -> Window:
     if caller.is_agent:
         caller = caller._replace(is_nested=is_nested(caller.session, root, environment))
     data = data_directory(environment)
-    claim = _claim(caller, data)
+    claim = _claim(caller, data, environment)
     url = load_settings(environment).server_url or live_server(environment)
     if url:
         return _leaving(_remote(url, claim, caller, root, environment), caller, claim, root, data)
@@ -244,9 +245,11 @@ def _root(directory: str) -> str:
         return ""
 
 
-def _claim(caller: Caller, data: str) -> Claim:
+def _claim(caller: Caller, data: str, environment: Mapping[str, str]) -> Claim:
     """Return what a caller can show; a secret that cannot be had leaves a claim."""
-    if caller.is_nested:
+    # Below an agent program no person types: one of its commands that drops what names its session must not become
+    # the person by that.
+    if caller.is_nested or (not caller.is_agent and program_above(environment)):
         return Claim()
     with suppress(RestanteError):
         if caller.is_agent:
