@@ -7,8 +7,8 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from starlette.applications import Starlette
 from starlette.routing import Route as StarletteRoute
+from starlette.routing import Router
 
 from restante.domain.errors import RestanteError
 from restante.exchange import Exchange
@@ -196,10 +196,8 @@ def _routed(office: Office) -> ASGIApp:
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method] = _Handler(route, office)
     routes = [StarletteRoute(PREFIX + path, _Path(handlers)) for path, handlers in paths.items()]
-    app = Starlette(routes=routes)
-    app.router.redirect_slashes = False
-    app.router.default = _nowhere
-    return app
+    # Only the router: each further layer would stand in the memory of every call that waits.
+    return Router(routes, redirect_slashes=False, default=_nowhere)
 
 
 async def _nowhere(scope: Scope, _: Receive, send: Send) -> None:

@@ -11,11 +11,12 @@ import asyncio
 import select
 import socket
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from restante.faces.http.corked import Corked
 from restante.faces.http.sending import BASIC_HEADERS, encode
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Connection(H11Protocol):
     most = 4096
     waiting_since: float | None
     stuck_since: float | None
+    corked: Corked
     idle_since = 0.0
     is_lost = False
     lost_by: Exception | None = None
@@ -46,7 +48,8 @@ class Connection(H11Protocol):
         """Begin to wait for a request; where too many wait already, the one that idles longest has to go."""
         self.app_state = {**self.app_state, "connection": self}
         self.stuck_since = None
-        super().connection_made(transport)
+        self.corked = Corked(transport, self.loop)
+        super().connection_made(cast("asyncio.Transport", self.corked))
         self.waiting_since = self.idle_since = self.loop.time()
         if len(self.connections) > self.most:
             idle = [one for one in self.connections if isinstance(one, Connection) and one.is_idle]
@@ -120,6 +123,7 @@ class Connection(H11Protocol):
 
     async def flushed(self) -> bool:
         """Wait until the system took everything that was sent; return whether it did before the connection ended."""
+        self.corked.flush()
         end = self.loop.time() + STUCK_SECONDS
         while not self.is_lost and self.transport.get_write_buffer_size():
             if self.loop.time() > end:

@@ -68,7 +68,8 @@ class Outside:
             began = self._loop.time()
             for owner in self._waits.owners():
                 await self._tell(owner)
-            pause = max(_LEAST_PAUSE, self._loop.time() - began)
+            # Others ask, too: looking must not take more than a part of the time.
+            pause = max(_LEAST_PAUSE, 4 * (self._loop.time() - began))
             await asyncio.sleep(pause)
             try:
                 async with asyncio.timeout(FALLBACK_SECONDS):
