@@ -82,7 +82,11 @@ def test_an_agents_command_that_drops_its_session_does_not_become_the_person(
     open_window({**home, "CODEX_THREAD_ID": THREAD}, str(repo))
     shell = tmp_path / "codex"
     shell.symlink_to("/bin/sh")
-    for command, code in ((f"post {THREAD} 'The parser may go.'", 0), ("persist off", 4), (f"session delete {THREAD}", 4)):
+    for command, code in (
+        (f"post {THREAD} 'The parser may go.'", 0),
+        ("persist off", 4),
+        (f"session delete {THREAD}", 4),
+    ):
         line = f"{sys.executable} -I -m restante {command}; exit $?"
         done = subprocess.run([shell, "-c", line], cwd=repo, env=home, capture_output=True, text=True, timeout=60)
         assert done.returncode == code, done.stderr

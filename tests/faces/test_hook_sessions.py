@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,6 +22,7 @@ from restante.domain.receipt import Decision
 from restante.domain.registry import Presence
 from restante.faces.hook import answer
 from restante.system.bells import is_ringing
+from restante.system.clock import clock_for
 from restante.system.outgoing import Outgoing
 from restante.system.secrets import session_secret
 from restante.system.turns import TurnFiles
@@ -82,7 +84,8 @@ class Machine:
 
     def sandboxed(self, session: str) -> Window:
         outgoing = Outgoing(str(self.root), session, session_secret(str(self.data), session))
-        return LeavingWindow(cast("Window", Barred(self.window(session))), outgoing)
+        window = cast("Window", Barred(self.window(session)))
+        return LeavingWindow(window, outgoing, clock=clock_for(self.environment), time_to_live=12 * 3600.0)
 
     @property
     def ids(self) -> list[str]:
@@ -330,6 +333,18 @@ def test_what_is_refused_later_is_told_to_the_agent_once(machine: Machine, event
     assert not is_ringing(str(machine.root))
 
 
+def test_what_was_left_ends_with_its_time_as_what_was_posted_does(machine: Machine) -> None:
+    machine.hook("SessionStart")
+    machine.hook("SessionStart", session="bbbbbbbb-2")
+    machine.sandboxed("aaaaaaaa-1").post("bbbbbbbb-2", Draft("Deploy it now."))
+    outgoing = machine.root / ".codex-mailbox" / ".restante" / "outgoing"
+    (left,) = outgoing.iterdir()
+    machine.environment["RESTANTE_NOW"] = (datetime.now(UTC) + timedelta(hours=13)).isoformat()
+    assert "was refused" in machine.hook("PostToolUse")
+    assert not left.exists()
+    assert machine.window("bbbbbbbb-2").read().entries == ()
+
+
 def test_s43_the_text_of_a_message_is_not_left_where_mail_may_not_be_written(machine: Machine) -> None:
     machine.hook("SessionStart")
     machine.hook("SessionStart", session="bbbbbbbb-2")
@@ -367,8 +382,14 @@ def test_what_a_neighbour_left_is_not_carried_as_somebody_elses(machine: Machine
     machine.hook("SessionStart")
     machine.hook("SessionStart", session="bbbbbbbb-2")
     machine.sandboxed("aaaaaaaa-1").post("bbbbbbbb-2", Draft("Done."))
+    # Nor is it forgotten when a neighbour's mail is done with, by a hook or by a command.
+    message = machine.person.post("bbbbbbbb-2", Draft("For you.")).posted.message.id
+    assert "For you." in machine.hook("PostToolUse", session="bbbbbbbb-2")
+    machine.window("bbbbbbbb-2").acknowledge([message])
+    assert is_ringing(str(machine.root))
     assert machine.hook("PostToolUse", session="bbbbbbbb-2") == ""
     assert machine.row("bbbbbbbb-2").counts.pending == 0
+    assert is_ringing(str(machine.root))
     machine.hook("Stop")
     assert machine.row("bbbbbbbb-2").counts.pending == 1
 

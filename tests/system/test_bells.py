@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import pytest
 
 from restante.domain.registry import Process, Session
 from restante.system.bells import WorktreeSessionBell, is_ringing
+from restante.system.outgoing import Outgoing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +62,18 @@ def test_mail_that_waits_or_comes_meanwhile_keeps_it_ringing(worktree: Path) -> 
 
     bell.hush(str(worktree), post_after_the_look)
     assert is_ringing(str(worktree))
+
+
+@pytest.mark.parametrize(("hours", "is_rung"), [(0, True), (11, True), (13, False), (-13, False)])
+def test_what_a_sandboxed_session_left_keeps_it_ringing_as_long_as_mail_lasts(
+    worktree: Path, hours: int, is_rung: bool
+) -> None:
+    name = Outgoing(str(worktree), "s", "ab" * 32).leave("post", {})
+    path = worktree / ".codex-mailbox" / ".restante" / "outgoing" / name
+    then = path.stat().st_mtime - hours * 3600
+    os.utime(path, (then, then))
+    WorktreeSessionBell("here").hush(str(worktree), lambda: False)
+    assert is_ringing(str(worktree)) == is_rung
 
 
 def test_a_look_that_fails_keeps_it_ringing(worktree: Path) -> None:

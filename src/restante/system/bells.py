@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
 BELL = "session-mail"
 _MAILBOX = ".codex-mailbox"
+_LEFT = "outgoing"
+# What nobody carried on for as long as mail lasts is nobody's any more, and must not ring for ever.
+_LEFT_SECONDS = 12 * 3600
 
 
 class WorktreeSessionBell:
@@ -33,7 +37,10 @@ class WorktreeSessionBell:
             ring_in(session.worktree)
 
     def hush(self, worktree: str, is_waiting: Callable[[], bool]) -> None:
-        """Stop ringing unless mail waits; a post meanwhile is not missed, because it rings after it is stored."""
+        """Stop ringing unless mail waits; a post meanwhile is not missed, because it rings after it is stored.
+
+        What a sandboxed session left to be carried on keeps it ringing, whoever's hook or command asks for the rest.
+        """
         path = _path(worktree) if worktree else ""
         if not path or not os.path.lexists(path):
             return
@@ -41,7 +48,7 @@ class WorktreeSessionBell:
             os.unlink(path)
         is_over = False
         try:
-            is_over = not is_waiting()
+            is_over = not _has_left(path) and not is_waiting()
         finally:
             if not is_over:
                 ring_in(worktree)
@@ -51,6 +58,18 @@ def is_ringing(worktree: str) -> bool:
     """Tell whether the bell of a worktree rings."""
     path = _path(worktree)
     return bool(path) and os.path.lexists(path)
+
+
+def _has_left(path: str) -> bool:
+    try:
+        with os.scandir(os.path.join(os.path.dirname(path), _LEFT)) as entries:
+            now = time.time()
+            return any(
+                one.name.endswith(".json") and abs(now - one.stat(follow_symlinks=False).st_mtime) < _LEFT_SECONDS
+                for one in entries
+            )
+    except OSError:
+        return False
 
 
 def _path(worktree: str) -> str:

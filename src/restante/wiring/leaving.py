@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from restante.domain.errors import (
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from restante.domain.overview import Persistence, Reading, Row, Trace, Watched
     from restante.domain.registry import Arrival, Identity, Session
+    from restante.ports import Clock
     from restante.ports.sessions import Window
     from restante.system.outgoing import Outgoing, Word
 
@@ -40,11 +41,15 @@ class LeavingWindow:
     Args:
         window: The window of the same caller.
         outgoing: Where to leave things.
+        clock: Where time comes from.
+        time_to_live: Seconds after which a message expires that gives no earlier time.
     """
 
-    def __init__(self, window: Window, outgoing: Outgoing) -> None:
+    def __init__(self, window: Window, outgoing: Outgoing, *, clock: Clock, time_to_live: float) -> None:
         self._window = window
         self._outgoing = outgoing
+        self._clock = clock
+        self._time_to_live = timedelta(seconds=time_to_live)
 
     @property
     def identity(self) -> Identity:
@@ -92,10 +97,12 @@ class LeavingWindow:
         except _BARRED as error:
             self._check_may_be_on_disk()
             target = self._row(to, error)
+            now = self._clock.now()
+            # Its time runs from now on: carried late, or put there again by somebody, it is an order of long ago.
+            draft = draft._replace(expires=draft.expires or now + self._time_to_live)
             fields = {"to": target.session.id, "allow_warnings": allow_warnings, **_of_draft(draft)}
             self._leave("post", fields, error)
-            identity, now = self.identity, datetime.now().astimezone()
-            message = Message("", 0, target.session.address, now, draft.body, identity.sender, draft.priority)
+            message = Message("", 0, target.session.address, now, draft.body, self.identity.sender, draft.priority)
             return Handed(Posted(message), target.session, target.counts, target.presence, is_left=True)
 
     def read(

@@ -82,7 +82,7 @@ def open_window(environment: Mapping[str, str], directory: str = ".") -> Window:
     claim = _claim(caller, data, environment)
     url = load_settings(environment).server_url or live_server(environment)
     if url:
-        return _leaving(_remote(url, claim, caller, root, environment), caller, claim, root, data)
+        return _leaving(_remote(url, claim, caller, root, environment), caller, claim, root, environment)
     exchange = open_exchange(environment)
     if caller.is_nested:
         return exchange.window(Identity(claimed=caller.session))
@@ -97,7 +97,7 @@ def open_window(environment: Mapping[str, str], directory: str = ".") -> Window:
         with suppress(RestanteError):
             exchange.window(identity).register(_arrival(caller, claim, root, environment))
             identity = exchange.identify(claim)
-    return _leaving(exchange.window(identity), caller, claim, root, data)
+    return _leaving(exchange.window(identity), caller, claim, root, environment)
 
 
 class SessionParts:
@@ -227,15 +227,17 @@ def _remote(url: str, claim: Claim, caller: Caller, root: str, environment: Mapp
     return window
 
 
-def _leaving(window: Window, caller: Caller, claim: Claim, root: str, data: str) -> Window:
+def _leaving(window: Window, caller: Caller, claim: Claim, root: str, environment: Mapping[str, str]) -> Window:
     """Let an agent that can read its data and not write it, as in a sandbox, leave things for its next checkpoint."""
     is_addressee = caller.is_addressee and claim.secret and root
+    data = data_directory(environment)
     if not is_addressee or not os.path.isdir(data) or os.access(data, os.W_OK):
         return window
     from restante.system.outgoing import Outgoing
     from restante.wiring.leaving import LeavingWindow
 
-    return LeavingWindow(window, Outgoing(root, caller.session, claim.secret))
+    outgoing, lasts = Outgoing(root, caller.session, claim.secret), load_settings(environment).session_ttl
+    return LeavingWindow(window, outgoing, clock=clock_for(environment), time_to_live=lasts)
 
 
 def _root(directory: str) -> str:
