@@ -175,6 +175,22 @@ def test_a_name_that_could_pass_for_another_is_refused(world: World) -> None:
         world.nobody.register(Arrival(CAROL, secret_digest="short"))
 
 
+def test_no_session_gets_anothers_mail_by_taking_what_it_is_called_by_for_a_name_or_an_id(world: World) -> None:
+    world.session(CAROL, name=BOB[:8])
+    with pytest.raises(NoSuchSession) as caught:
+        send(world.window(ALICE), BOB[:8])
+    assert BOB in caught.value.message
+    assert CAROL in caught.value.message
+    assert world.window(ALICE).post(BOB, Draft("For Bob.")).to.id == BOB
+    for arrival in (Arrival("bob"), Arrival(CARLA, name=BOB)):
+        with pytest.raises(UsageError):
+            world.nobody.register(arrival)
+    with pytest.raises(UsageError):
+        world.window(CAROL).describe(CAROL, name=BOB)
+    assert world.window(BOB).describe(BOB, name=BOB).name == BOB
+    assert world.window(ALICE).post(BOB, Draft("For Bob.")).to.id == BOB
+
+
 PANE_PROBE = """
 import os, sys
 from restante.domain.message import Draft

@@ -48,6 +48,25 @@ def check_name(name: str) -> None:
         )
 
 
+def check_apart(session_id: str, name: str, candidates: Iterable[Session]) -> None:
+    """Refuse to let one session's name be another's id, or the other way round: mail for one would go to the other.
+
+    Args:
+        session_id: The session that is registered, or named.
+        name: Its name; empty for none.
+        candidates: Sessions of its owner that may be in the way.
+
+    Raises:
+        UsageError: One is.
+    """
+    for one in candidates:
+        if one.id != session_id and (one.id == name or one.name == session_id):
+            raise UsageError(
+                f"{(one.name if one.name == session_id else name)!r} is what another session is called by",
+                remedy="take another name, or another id",
+            )
+
+
 def claimed(reference: str, candidates: Iterable[Session], is_live: Callable[[Session], bool]) -> Session | None:
     """Return the session that a caller claims to be; ``None`` is never an error, it is "the user, unverified".
 
@@ -79,9 +98,14 @@ def meant(reference: str, candidates: Sequence[Session]) -> Session:
     for one in candidates:
         if one.id == reference:
             return one
-    found = [one for one in candidates if reference and one.name == reference]
-    if not found and len(reference) >= LEAST_PREFIX:
-        found = [one for one in candidates if one.id.startswith(reference)]
+    # By both at once: a list shows the beginnings of ids, and whoever takes one of them for a name must not get the
+    # mail of the session that is meant by it.
+    is_beginning = len(reference) >= LEAST_PREFIX
+    found = [
+        one
+        for one in candidates
+        if reference and (one.name == reference or (is_beginning and one.id.startswith(reference)))
+    ]
     if len(found) == 1:
         return found[0]
     if found:

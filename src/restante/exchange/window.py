@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from restante.domain.errors import Busy, NoSuchSession, StorageFailed, UsageError
 from restante.domain.limits import Limits, check_head
-from restante.domain.naming import check_name, meant, unknown
+from restante.domain.naming import check_apart, check_name, meant, unknown
 from restante.domain.overview import Handed
 from restante.domain.registry import Presence
 from restante.services import corresponding, enrolling, identifying, overseeing
@@ -93,6 +93,8 @@ class LocalWindow:
         if min(open_todos or 0, total_todos or 0) < 0:
             raise UsageError("a number of items is not negative", remedy="give 0 or more")
         found = self._changeable(session)
+        if name:
+            check_apart(found.id, name, self._parts.sessions.named(name, found.owner))
         self._parts.sessions.describe(
             found.id,
             found.owner,

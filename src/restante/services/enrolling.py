@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from restante.domain.errors import Forbidden, UsageError
 from restante.domain.message import choose
-from restante.domain.naming import check_id, check_name, unknown
+from restante.domain.naming import check_apart, check_id, check_name, unknown
 from restante.domain.registry import Latch, Presence, TurnSource
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def register(
     check_name(arrival.name)
     if arrival.secret_digest and not _DIGEST.fullmatch(arrival.secret_digest):
         raise UsageError("a secret's digest is 64 hexadecimal digits", remedy="send its SHA-256")
+    check_apart(arrival.id, arrival.name, called(arrival.id, arrival.name, identity.owner, sessions))
     known = sessions.session(arrival.id, identity.owner)
     if known and identity.session and identity.session not in (known.id, known.parent):
         raise Forbidden(f"session {known.title} is another one", remedy="register under your own id")
@@ -44,6 +45,11 @@ def register(
     attached = sessions.attach(arrival, identity.owner, now, is_proven=is_proven)
     turns.expect(attached.id)
     return attached
+
+
+def called(session_id: str, name: str, owner: str, sessions: Sessions) -> list[Session]:
+    """Return the owner's sessions that are named as this id, or have an id that begins with this name."""
+    return [*sessions.named(session_id, owner), *(sessions.named(name, owner) if name else ())]
 
 
 def set_turn(
