@@ -34,3 +34,10 @@ def test_the_map_names_every_part_and_every_module_of_the_domain() -> None:
         assert re.search(rf"`{name}(?:\.py|/[a-z_.]*)`", MAP) or f"{name} " in MAP, name
     (row,) = re.findall(r"^\| `domain/` \| .*$", MAP, re.MULTILINE)
     assert set(re.findall(r"`([a-z_]+)/?`", row)) - {"domain"} == parts_of("domain")
+
+
+def test_every_module_that_the_section_on_sessions_names_is_there() -> None:
+    section = MAP.split("\n## Mail between sessions\n", 1)[1].split("\n## ", 1)[0]
+    named = re.findall(r"`([a-z_]+/[a-z_/]+\.py)`", section)
+    assert len(named) > 20
+    assert [one for one in named if not (PACKAGE / one).is_file()] == []
