@@ -14,7 +14,9 @@ from restante.autonomy.findings import validate_record
 from restante.autonomy.instants import show_instant
 from restante.autonomy.measuring import Wish
 from restante.autonomy.outcome import record_outcome
+from restante.autonomy.record import printed, runtime_block
 from restante.autonomy.succession import succeed
+from restante.autonomy.workclock import pause_state
 from restante.domain.errors import BadConfig, Damaged, Refused, UsageError
 
 START = datetime(2026, 10, 1, 12, 0, tzinfo=UTC)
@@ -263,8 +265,6 @@ def test_a_grant_that_is_asked_for_is_decided_on_its_own() -> None:
     granted = result_of(decide(asking(), grant_decision="approved"))["human_outcome"]["grant"]
     assert granted["granted_scope"] == granted["requested_scope"]
     narrower = {**SCOPE, "max_round": 2}
-    with pytest.raises(UsageError):
-        decide(asking(), grant_decision="approved", grant_scope=narrower)
     modified = result_of(decide(asking(), grant_decision="modified", grant_scope=narrower))["human_outcome"]["grant"]
     assert modified["granted_scope"]["max_round"] == 2
 
@@ -330,7 +330,7 @@ def test_the_original_record_is_not_touched() -> None:
 
 
 def test_work_that_nobody_let_in_has_no_checkpoint_and_no_end() -> None:
-    ends: list[dict[str, Any]] = [{"final_state": "done"}, {}, {"final_state": "cancelled", "cancelled_by": "alice"}]
+    ends: list[dict[str, Any]] = [{"final_state": "done"}, {}, {"final_state": "cancelled", "cancelled_by": "human"}]
     for wish in ends:
         with pytest.raises(Refused):
             carry_on(too_large(), started_at=at(5), actual_files_touched=1, **wish)
@@ -360,7 +360,9 @@ def test_more_than_was_declared_stops_the_work() -> None:
 
 
 def test_a_stop_is_stamped_once() -> None:
-    again = carry_on(stopped(), actuals={"actual_minutes": 25, "actual_files_touched": 2, "paused_at_utc": at(44)})
+    with pytest.raises(Refused):
+        carry_on(stopped(), actuals={"actual_minutes": 25, "actual_files_touched": 2, "paused_at_utc": at(44)})
+    again = carry_on(stopped(), actuals={"actual_minutes": 25, "actual_files_touched": 2})
     assert check_of(again.record)["paused_at_utc"] == at(30)
     assert check_of(again.record)["breached_fields"] == ["actual_minutes", "actual_files_touched"]
 
@@ -373,12 +375,14 @@ def test_a_stop_does_not_go_away_by_measuring_less() -> None:
 
 def test_a_plain_yes_lets_exactly_this_much_go_on() -> None:
     answered = decide(stopped(), minute=40)
-    assert check_of(answered)["action"] == "resumed_after_reauthorization"
-    assert result_of(answered)["final_state"] == "pending"
+    assert pause_state(result_of(answered)) == "resumed"
     assert result_of(answered)["human_outcome"]["decision_latency_seconds"] == 600
-    done = carry_on(answered, final_state="done", completed_at=at(41), actual_files_touched=1)
+    done = carry_on(answered, final_state="done", completed_at=at(40), actual_files_touched=1)
     assert not done.is_breached
-    assert result_of(done.record)["actual_minutes"] == 26, "the pause of ten minutes is no work"
+    assert check_of(done.record)["action"] == "resumed_after_reauthorization"
+    assert result_of(done.record)["actual_minutes"] == 25, "the pause of ten minutes is no work"
+    with pytest.raises(Refused):
+        carry_on(answered, final_state="done", completed_at=at(41), actual_files_touched=1)
     more = carry_on(answered, actuals={"actual_minutes": 33, "actual_files_touched": 1, "paused_at_utc": at(48)})
     assert more.is_breached
     assert result_of(more.record)["pause_intervals"] == [
@@ -395,8 +399,8 @@ def test_a_plain_yes_lets_exactly_this_much_go_on() -> None:
 
 def test_a_little_more_each_time_is_not_a_way_around_a_plain_yes() -> None:
     record = decide(stopped(), minute=40)
-    record = carry_on(record, actuals={"actual_minutes": 26, "actual_files_touched": 1}).record
-    assert carry_on(record, actuals={"actual_minutes": 27, "actual_files_touched": 1}).is_breached
+    record = carry_on(record, actuals={"actual_minutes": 25, "actual_files_touched": 1}).record
+    assert carry_on(record, actuals={"actual_minutes": 26, "actual_files_touched": 1}).is_breached
 
 
 def test_a_second_yes_ends_the_second_stop_and_leaves_the_first_decision() -> None:
@@ -412,9 +416,11 @@ def test_a_second_yes_ends_the_second_stop_and_leaves_the_first_decision() -> No
 
 def test_a_no_ends_it() -> None:
     declined = decide(stopped(), "declined", minute=40)
-    assert check_of(declined)["action"] == "reauthorization_declined"
-    assert carry_on(declined, final_state="done", completed_at=at(41), actual_files_touched=1).is_breached
-    cancelled = carry_on(declined, final_state="cancelled", cancelled_by="alice", cancelled_at=at(42), reason="no")
+    assert pause_state(result_of(declined)) == "declined"
+    with pytest.raises(Refused):
+        carry_on(declined, final_state="done", completed_at=at(40), actual_files_touched=1)
+    assert carry_on(declined, actuals={"actual_minutes": 25, "actual_files_touched": 1}).is_breached
+    cancelled = carry_on(declined, final_state="cancelled", cancelled_by="human", cancelled_at=at(42), reason="no")
     assert result_of(cancelled.record)["final_state"] == "cancelled"
 
 
@@ -498,15 +504,16 @@ def test_what_is_about_to_happen_can_be_asked_for_before_it_does() -> None:
     about = {"actual_minutes": 5, "actual_files_touched": 1, "declared_intent_fields": ["task_profile.commits_changes"]}
     asked = carry_on(evaluated(), actuals=about, started_at=at(5), minute=10)
     assert (asked.is_breached, check_of(asked.record)["breach_basis"]) == (True, "declared_intent")
-    answered = decide(asked.record, minute=12)
-    done = carry_on(
-        answered, final_state="done", completed_at=at(14), actual_files_touched=1, realized=("commits_changes",)
-    )
-    assert not done.is_breached
-    merged = carry_on(
-        answered, final_state="done", completed_at=at(14), actual_files_touched=1, realized=("merges_pr",)
-    )
-    assert merged.is_breached
+    plain = decide(asked.record, minute=12)
+    wish: dict[str, Any] = {"final_state": "done", "completed_at": at(14), "actual_files_touched": 1}
+    assert not carry_on(plain, **wish).is_breached
+    with pytest.raises(Refused):
+        carry_on(plain, **wish, realized=("commits_changes",))
+    said = answer("receiver_human", 12, scope={"commits_changes": True})
+    widened = carry_on(asked.record, actuals={**about, "reauthorization": said}, minute=13).record
+    assert not carry_on(widened, **wish, realized=("commits_changes",)).is_breached
+    with pytest.raises(Refused):
+        carry_on(widened, **wish, realized=("merges_pr",))
 
 
 @pytest.mark.parametrize(
@@ -589,14 +596,14 @@ def test_a_failed_task_needs_no_checkpoint() -> None:
 
 
 def test_a_task_is_called_off_before_or_during_its_work() -> None:
-    before = carry_on(evaluated(), final_state="cancelled", cancelled_by="alice", cancelled_at=at(3), reason="old")
+    before = carry_on(evaluated(), final_state="cancelled", cancelled_by="human", cancelled_at=at(3), reason="old")
     result = result_of(before.record)
     assert (result["actual_minutes"], result["actual_files_touched"], result["completed_at_utc"]) == (0, 0, at(3))
-    assert (result["cancelled_by"], result["reason"], result["deliverables_landed"]) == ("alice", "old", [])
+    assert (result["cancelled_by"], result["reason"], result["deliverables_landed"]) == ("human", "old", [])
     during = carry_on(
         evaluated(),
         final_state="cancelled",
-        cancelled_by="alice",
+        cancelled_by="human",
         cancelled_at=at(15),
         started_at=at(5),
         actual_files_touched=1,
@@ -604,7 +611,7 @@ def test_a_task_is_called_off_before_or_during_its_work() -> None:
     )
     assert result_of(during.record)["actual_minutes"] == 10
     with pytest.raises(UsageError):
-        carry_on(evaluated(), final_state="cancelled", cancelled_by="alice", actual_minutes=3)
+        carry_on(evaluated(), final_state="cancelled", cancelled_by="human", actual_minutes=3)
     with pytest.raises(UsageError):
         carry_on(evaluated(), final_state="cancelled")
 
@@ -686,3 +693,33 @@ def test_a_record_of_an_earlier_schema_is_brought_up() -> None:
 def test_an_unknown_end_is_refused() -> None:
     with pytest.raises(UsageError):
         carry_on(evaluated(), final_state="finished")
+
+
+def test_a_decision_is_printed_without_its_place() -> None:
+    left_out = set(too_large()) - set(printed(too_large()))
+    assert left_out == {
+        "created_at_utc",
+        "message_subject",
+        "message_path",
+        "policy_path",
+        "thresholds",
+        "runtime",
+        "supersedes_evaluation_id",
+    }
+
+
+def test_the_program_that_evaluates_is_named_as_far_as_it_is_known() -> None:
+    assert runtime_block("codex", "name[1m]", "high") == {
+        "agent": "codex",
+        "model": "name",
+        "model_source": "env:OACP_RUNTIME_MODEL",
+        "model_context": "1m",
+        "model_raw": "name[1m]",
+        "effort": "high",
+        "effort_source": "env:OACP_RUNTIME_EFFORT",
+    }
+    unknown = runtime_block("codex", "", "lunch")
+    assert (unknown["model"], unknown["model_source"], unknown["effort"]) == (None, None, None)
+    assert unknown["effort_raw"] == "lunch"
+    assert {"model_unknown_reason", "effort_unknown_reason"} <= set(unknown)
+    assert runtime_block("codex")["effort_source"] is None

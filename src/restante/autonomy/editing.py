@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from restante.autonomy.bounded import bounded_copy
-from restante.autonomy.checkpoint import WAITING
 from restante.autonomy.instants import parse_instant
 from restante.autonomy.record import SCHEMA_VERSION
 from restante.autonomy.record_checks import is_born_done
 from restante.autonomy.vocabulary import TERMINAL_STATES
-from restante.autonomy.workclock import part
+from restante.autonomy.workclock import part, pause_state
 from restante.domain.errors import Damaged, UsageError
 
 if TYPE_CHECKING:
@@ -76,15 +75,9 @@ def arrange(result: dict[str, object]) -> None:
 def is_closed(record: Mapping[str, object]) -> bool:
     """Tell whether a record has come to its end; one that was born done, or stands still, has not."""
     result = part(record, "result")
-    if is_born_done(record) or (is_stopped(result) and result.get("final_state") not in TERMINAL_STATES):
+    if is_born_done(record) or (pause_state(result) == "waiting" and result.get("final_state") not in TERMINAL_STATES):
         return False
     return result.get("final_state") in TERMINAL_STATES or result.get("completed_at_utc") is not None
-
-
-def is_stopped(result: Mapping[str, object]) -> bool:
-    """Tell whether the work stands still at a checkpoint that nobody answered."""
-    checkpoint = part(result, "threshold_checkpoint")
-    return checkpoint.get("breached") is True and checkpoint.get("action") == WAITING
 
 
 def instant_of(value: object, name: str) -> datetime | None:

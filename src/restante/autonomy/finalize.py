@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.autonomy import terminal
-from restante.autonomy.checkpoint import WAITING, Checkpoint, breaches, evaluate_checkpoint, limits_of
-from restante.autonomy.editing import arrange, editable, instant_of, is_closed, is_stopped
+from restante.autonomy.checkpoint import RESUMED, WAITING, Checkpoint, breaches, evaluate_checkpoint, limits_of
+from restante.autonomy.editing import arrange, editable, instant_of, is_closed
 from restante.autonomy.findings import validate_record
 from restante.autonomy.instants import parse_instant, show_instant
 from restante.autonomy.measuring import Wish, check_reply_effects, is_cleared, measure, shelve_pause, start_work
 from restante.autonomy.reauthorization import budget_of
-from restante.autonomy.record_checks import is_admitted
+from restante.autonomy.record_checks import FINALIZER, is_admitted
 from restante.autonomy.vocabulary import LIVE_STATES
-from restante.autonomy.workclock import part, paused_at
+from restante.autonomy.workclock import part, pause_state, paused_at
 from restante.domain.errors import Refused, UsageError
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _measured(
         raise Refused("another evaluation of this message is live", remedy="finalize or supersede that one first")
     started = start_work(record, result, wish)
     ended = _end(result, wish, now) if wish.final_state else None
-    stopped = paused_at(result) if is_stopped(result) else None
+    stopped = paused_at(result) if pause_state(result) == "waiting" else None
     actuals = measure(result, wish, started=started, end=ended or stopped or now, now=now)
     if actuals.paused_at is not None and actuals.paused_at < started:
         raise Refused(f"the work cannot stop at {show_instant(actuals.paused_at)}, before it began")
@@ -128,9 +128,7 @@ def _measured(
         return True
     if wish.final_state:
         assert ended is not None
-        terminal.close(result, wish, ended)
-    elif result.get("final_state") == "paused":
-        result["final_state"] = "pending"
+        terminal.close(record, result, wish, ended)
     return False
 
 
@@ -159,40 +157,47 @@ def _checkpoint(
 ) -> Checkpoint | None:
     """Return a new checkpoint, None where the last one's answer still covers what is measured."""
     now, policy = around
-    before = part(result, "threshold_checkpoint")
+    before, state = part(result, "threshold_checkpoint"), pause_state(result)
     budget = budget_of(part(before, "reauthorization"))
     envelope, grant = part(record, "scope_envelope"), _grant_scope(record)
     limits = limits_of(envelope, grant, budget)
     check_reply_effects(wish, limits.effects)
     fields = actuals.intents or breaches(actuals, limits)
-    stops = is_stopped(result) or before.get("action") == "reauthorization_declined"
-    if not stops and before.get("breached") is True and is_cleared(result, actuals, fields):
-        return None
     carried: tuple[str, ...] = ()
-    if stops:
-        actuals = actuals._replace(paused_at=paused_at(result))
-        named = before.get("breached_fields")
-        carried = tuple(str(one) for one in named) if isinstance(named, list) else ()
-    elif wish.final_state == "done":
+    if state == "resumed":
+        if is_cleared(result, actuals, fields):
+            return None
+        if wish.final_state:
+            raise Refused(
+                f"more than the answer to the last checkpoint let happen: {', '.join(fields)}",
+                remedy="record a new checkpoint first",
+            )
+        shelve_pause(result, now)
+    elif state != "none":
+        actuals, carried = _at_the_same_stop(result, wish, actuals)
+    elif wish.final_state:
         actuals = actuals._replace(paused_at=actuals.completed_at)
-    answered = parse_instant(part(before, "reauthorization").get("decided_at_utc"))
-    checked = evaluate_checkpoint(
+    return evaluate_checkpoint(
         actuals,
         envelope,
         now=now,
         grant=grant,
         standing=budget,
         policy=policy,
-        newest_answer=answered,
+        newest_answer=parse_instant(part(before, "reauthorization").get("decided_at_utc")),
         carried=carried,
     )
-    if stops and not actuals.answers:
-        # Nobody has said anything new: what was said, and that it was no, stays.
-        checked.block.update(action=before.get("action"), reauthorization=before.get("reauthorization"))
-        return checked._replace(is_paused=True)
-    if checked.fields and not stops:
-        shelve_pause(result, now)
-    return checked
+
+
+def _at_the_same_stop(result: Mapping[str, object], wish: Wish, actuals: Actuals) -> tuple[Actuals, tuple[str, ...]]:
+    """Return measurements of work that stands still, with the stamp and the findings of its stop."""
+    stamped = paused_at(result)
+    if wish.final_state and not actuals.answers:
+        raise Refused(f"the checkpoint is {pause_state(result)}", remedy="record a person's decision first")
+    if stamped is not None and actuals.paused_at not in (None, stamped):
+        raise Refused(f"the work stopped at {show_instant(stamped)}: that is stamped and stays")
+    named = part(result, "threshold_checkpoint").get("breached_fields")
+    return actuals._replace(paused_at=stamped), tuple(str(one) for one in named) if isinstance(named, list) else ()
 
 
 def _write(result: dict[str, object], actuals: Actuals, checked: Checkpoint | None, *, is_failed: bool) -> None:
@@ -201,16 +206,19 @@ def _write(result: dict[str, object], actuals: Actuals, checked: Checkpoint | No
     block = dict(checked.block if checked is not None else before)
     if not is_failed:
         block["side_effects_actual"] = dict(actuals.effects)
-        if actuals.completed_at is not None:
-            block["completed_at_utc"] = show_instant(actuals.completed_at)
-        if before.get("terminal_time") is True and block.get("breached") is True:
-            block = _with_terminal_time(block)
-        result["threshold_checkpoint"] = block
+        if checked is None:
+            block["action"] = RESUMED
+    if actuals.completed_at is not None:
+        block["completed_at_utc"] = show_instant(actuals.completed_at)
+    if before.get("terminal_time") is True and block.get("breached") is True:
+        block = _with_terminal_time(block)
+    result["threshold_checkpoint"] = block
     risk = actuals.risk if actuals.risk is not None else block.get("predicted_risk_materialized") is True
     result |= {
         "actual_minutes": actuals.minutes,
         "actual_files_touched": actuals.files,
         "predicted_risk_materialized": risk,
+        "finalizer": dict(FINALIZER),
     }
 
 
@@ -227,4 +235,3 @@ def _stop(result: dict[str, object], checked: Checkpoint, ended: datetime | None
     if ended is not None and checked.block.get("action") == WAITING:
         result["threshold_checkpoint"] = _with_terminal_time(part(result, "threshold_checkpoint"))
     result |= {"final_state": "paused", "completion_kind": "checkpoint_paused", "completed_at_utc": None}
-    result.pop("finalizer", None)

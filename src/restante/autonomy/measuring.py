@@ -8,18 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.autonomy.actuals import Actuals, parse_actuals
-from restante.autonomy.editing import instant_of, is_stopped
+from restante.autonomy.editing import instant_of
+from restante.autonomy.grants import is_count
 from restante.autonomy.instants import parse_instant, show_instant
 from restante.autonomy.vocabulary import EFFECTS, REPLY_EFFECTS
-from restante.autonomy.workclock import answered_at, away_spans, entries, minutes_worked, part, paused_at
+from restante.autonomy.workclock import answered_at, away_spans, entries, minutes_worked, part, pause_state, paused_at
 from restante.domain.errors import Refused, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from datetime import datetime
-
-# Time is taken off the clock in whole minutes; a pause that is measured again may show one more.
-_SAME = 1
 
 
 class Wish(NamedTuple):
@@ -35,10 +33,10 @@ class Wish(NamedTuple):
         completed_at: When it ended.
         reply_message_id: The message that answered.
         artifacts: What was made, as addresses.
-        runtime: Which program and model worked, see ``record.runtime_block``.
+        runtime: Which program and model worked, see ``record.runtime_block``; not known where it is left out.
         superseded_by: The evaluation that replaces this one.
         superseded_by_message: The message that replaces this one's.
-        cancelled_by: Who called the work off.
+        cancelled_by: Who called the work off: ``human`` or ``sender``.
         cancelled_at: When.
         reason: Why.
         deliverables_landed: What was delivered before.
@@ -159,28 +157,18 @@ def is_cleared(result: Mapping[str, object], actuals: Actuals, fields: tuple[str
     """Tell whether a plain yes to the last pause still covers what is measured: no more than was measured then."""
     checkpoint = part(result, "threshold_checkpoint")
     before = checkpoint.get("breached_fields")
-    if answered_at(result) is None or checkpoint.get("action") != "resumed_after_reauthorization":
+    if not isinstance(before, list) or not set(fields) <= set(before):
         return False
-    if not isinstance(before, list) or not _names(fields) <= _names(before):
-        return False
-    measured = (("actual_minutes", actuals.minutes, _SAME), ("actual_files_touched", actuals.files, 0))
-    for key, value, more in measured:
-        then = checkpoint.get(key)
-        if key in fields and not (isinstance(then, int) and value <= then + more):
-            return False
-    return True
-
-
-def _names(fields: Iterable[object]) -> set[str]:
-    """Return what fields are about: whoever let an effect happen before it did, let it happen."""
-    return {str(field).rpartition(".")[2] for field in fields}
+    measured = (("actual_minutes", actuals.minutes), ("actual_files_touched", actuals.files))
+    then = {key: checkpoint.get(key) for key, _ in measured}
+    return all(key not in fields or (is_count(then[key]) and value <= int(str(then[key]))) for key, value in measured)
 
 
 def shelve_pause(result: dict[str, object], now: datetime) -> None:
     """Move an answered pause to the intervals, before a newer checkpoint takes its place."""
     checkpoint = part(result, "threshold_checkpoint")
     paused, answered = paused_at(result), answered_at(result)
-    if is_stopped(result) or checkpoint.get("breached") is not True or paused is None or answered is None:
+    if pause_state(result) == "waiting" or paused is None or answered is None:
         return
     answer = part(checkpoint, "reauthorization")
     known = [dict(one) for one in entries(result, "pause_intervals")]

@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, NamedTuple
 from restante.autonomy.actuals import DECISIONS, is_actor
 from restante.autonomy.bounded import bounded_copy
 from restante.autonomy.checkpoint import DECLINED, RESUMED
-from restante.autonomy.editing import arrange, editable, instant_of, is_closed, is_stopped
+from restante.autonomy.editing import arrange, editable, instant_of, is_closed
 from restante.autonomy.grants import Requested, parse_scope, requested_grant
 from restante.autonomy.instants import parse_instant, show_instant
 from restante.autonomy.reauthorization import budget_of, no_answer
 from restante.autonomy.vocabulary import PAUSED
-from restante.autonomy.workclock import part, paused_at
+from restante.autonomy.workclock import part, pause_state, paused_at
 from restante.domain.errors import Refused, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+_BREACHED = "threshold_checkpoint_breached"
 GRANT_DECISIONS = ("not_requested", "approved", "modified", "denied")
 
 
@@ -54,8 +55,8 @@ def record_outcome(
 ) -> Decided:
     """Return a record with a person's decision on its pause.
 
-    A first decision goes where the answer to the admission belongs. One on a later checkpoint ends that pause, too;
-    a second one only does that.
+    A first decision goes where the answer to the admission belongs, even when it is about a checkpoint. A later one
+    stands at the checkpoint that it ends.
 
     Args:
         record: The audit record.
@@ -83,7 +84,7 @@ def record_outcome(
         raise Refused(f"the record is closed: {result.get('final_state')}", remedy="decide on the latest evaluation")
     at = instant_of(decided_at, "decided_at") or now.replace(microsecond=0)
     warnings = ("actor 'human' names nobody",) if actor == "human" else ()
-    if is_stopped(result):
+    if pause_state(result) == "waiting":
         _answer_checkpoint(copy, result, decision, at, actor)
     else:
         request = requested_grant(copy.get("task_profile"))
@@ -144,35 +145,31 @@ def _admission(
 def _answer_checkpoint(
     record: dict[str, object], result: dict[str, object], decision: str, at: datetime, actor: str
 ) -> None:
+    """Write a decision on work that was stopped: the first as an admission's, later ones at the stop itself."""
     checkpoint = result["threshold_checkpoint"]
     assert isinstance(checkpoint, dict)
     latency = _latency(paused_at(result), at, "the pause")
-    standing = budget_of(part(checkpoint, "reauthorization"))
-    checkpoint["action"] = DECLINED if decision == "declined" else RESUMED
-    checkpoint["reauthorization"] = {
-        **no_answer(None, standing),
-        "presented": True,
-        "channel": "receiver_human",
-        "decision": decision,
-        "decided_at_utc": show_instant(at),
-        "actor": actor,
-        "disposition": "declined" if decision == "declined" else "resumed",
-        "cleared_paused_at_utc": show_instant(at),
-    }
-    if decision != "declined" and result.get("final_state") == "paused":
-        result["final_state"] = "pending"
     if part(result, "human_outcome").get("recorded") is True:
+        checkpoint["action"] = DECLINED if decision == "declined" else RESUMED
+        checkpoint["reauthorization"] = {
+            **no_answer(None, budget_of(part(checkpoint, "reauthorization"))),
+            "presented": True,
+            "channel": "receiver_human",
+            "decision": decision,
+            "decided_at_utc": show_instant(at),
+            "actor": actor,
+            "disposition": "declined" if decision == "declined" else "resumed",
+            "cleared_paused_at_utc": show_instant(at),
+        }
         return
-    errors = checkpoint.get("declaration_errors")
-    request = requested_grant(record.get("task_profile"))
     result["human_outcome"] = {
         "recorded": True,
         "actor": actor,
         "decision": decision,
         "decided_at_utc": show_instant(at),
         "decision_latency_seconds": latency,
-        "pause_reason_codes": ["declaration_error" if errors else "threshold_checkpoint_breached"],
-        "grant": _grant_block(request, "not_requested", None),
+        "pause_reason_codes": ["declaration_error" if checkpoint.get("declaration_errors") else _BREACHED],
+        "grant": _grant_block(requested_grant(record.get("task_profile")), "not_requested", None),
     }
 
 
@@ -215,8 +212,6 @@ def _granted(request: Requested, grant_decision: str, scope: object) -> dict[str
     answer = parse_scope(scope)
     if answer.scope is None:
         raise UsageError(f"grant scope: {answer.error}")
-    if grant_decision == "approved" and request.scope is not None and answer.scope != request.scope:
-        raise UsageError("the scope is not the one that was asked for: the grant is modified")
     return answer.scope
 
 

@@ -26,6 +26,19 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 2
 SPEC_VERSION = "0.5.3"
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+# What a record says of its own place and time; it is written and not printed.
+_WRITTEN_ONLY = frozenset(
+    {
+        "created_at_utc",
+        "message_subject",
+        "message_path",
+        "policy_path",
+        "thresholds",
+        "runtime",
+        "supersedes_evaluation_id",
+    }
+)
 _POLICY_AUTH = ("status", "signer_agent", "signer_kid", "reason")
 
 
@@ -66,20 +79,23 @@ def runtime_block(agent: str, model: str = "", effort: str = "") -> dict[str, ob
 
     Args:
         agent: The receiver.
-        model: As the program names it; ``name[context]`` is told apart. Empty where it is not known.
-        effort: One of none, minimal, low, medium, high, xhigh, max; anything else is not known.
+        model: What ``OACP_RUNTIME_MODEL`` says; ``name[context]`` is told apart. Empty where it is not set.
+        effort: What ``OACP_RUNTIME_EFFORT`` says; a word that is no effort is kept beside the unknown one.
     """
-    block: dict[str, object] = {"agent": agent}
+    block: dict[str, object] = {"agent": agent, "model": None, "model_source": None}
     name, bracket, context = model.strip().partition("[")
     if name:
-        block |= {"model": name, "model_source": "environment"}
+        block |= {"model": name, "model_source": "env:OACP_RUNTIME_MODEL"}
         if bracket:
             block |= {"model_context": context.removesuffix("]"), "model_raw": model.strip()}
     else:
-        block |= {"model": "unknown", "model_source": "unknown", "model_unknown_reason": "not named"}
-    known = effort in ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-    block |= {"effort": effort if known else "unknown", "effort_source": "environment" if known else "unknown"}
-    return block if known else {**block, "effort_unknown_reason": "not named"}
+        block["model_unknown_reason"] = "OACP_RUNTIME_MODEL is not set"
+    block |= {"effort": None, "effort_source": "env:OACP_RUNTIME_EFFORT" if effort else None}
+    if effort in _EFFORTS:
+        return {**block, "effort": effort}
+    if effort:
+        return {**block, "effort_raw": effort, "effort_unknown_reason": f"none of {', '.join(_EFFORTS)}"}
+    return {**block, "effort_unknown_reason": "OACP_RUNTIME_EFFORT is not set"}
 
 
 def no_outcome() -> dict[str, object]:
@@ -159,6 +175,11 @@ def build_record(
         "evaluation_id": name,
         "supersedes_evaluation_id": None,
     }
+
+
+def printed(record: Mapping[str, object]) -> dict[str, object]:
+    """Return a decision as the gate prints it: the record without what says where and when it is written."""
+    return {key: value for key, value in record.items() if key not in _WRITTEN_ONLY}
 
 
 def _text(value: object) -> str | None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from restante.autonomy.actuals import is_actor
 from restante.autonomy.bounded import bounded_copy
 from restante.autonomy.editing import instant_of
 from restante.autonomy.findings import is_successor
 from restante.autonomy.instants import parse_instant, show_instant
 from restante.autonomy.measuring import Wish, measure
+from restante.autonomy.record import runtime_block
 from restante.autonomy.record_checks import FINALIZER, is_admitted
 from restante.autonomy.vocabulary import LIVE_STATES, PAUSED, TERMINAL_STATES
 from restante.domain.errors import Refused, UsageError
@@ -22,16 +22,15 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
-def close(result: dict[str, object], wish: Wish, ended: datetime) -> None:
+def close(record: Mapping[str, object], result: dict[str, object], wish: Wish, ended: datetime) -> None:
     """Write the end of work that is measured."""
     result |= {"final_state": wish.final_state, "completed_at_utc": show_instant(ended)}
-    _sign(result, wish)
+    _sign(record, result, wish)
 
 
-def _sign(result: dict[str, object], wish: Wish) -> None:
+def _sign(record: Mapping[str, object], result: dict[str, object], wish: Wish) -> None:
     result["finalizer"] = dict(FINALIZER)
-    if wish.runtime is not None:
-        result["runtime"] = dict(wish.runtime)
+    result["runtime"] = dict(wish.runtime or runtime_block(str(record.get("receiver") or "")))
     result["reply_message_id"] = wish.reply_message_id
     result["artifacts"] = list(wish.artifacts)
 
@@ -43,8 +42,8 @@ def cancel(record: Mapping[str, object], result: dict[str, object], wish: Wish, 
         UsageError: It is not said who called it off, or work is claimed that never began.
         Refused: Nobody had let the task in.
     """
-    if not is_actor(wish.cancelled_by):
-        raise UsageError("cancelled_by is missing: who called the work off?")
+    if wish.cancelled_by not in ("human", "sender"):
+        raise UsageError(f"cancelled_by {wish.cancelled_by!r}: human or sender, whoever called the work off")
     if not is_admitted(record):
         raise Refused("nobody has let this task in, so there is nothing to call off", remedy="record it as declined")
     at = instant_of(wish.cancelled_at, "cancelled_at") or now.replace(microsecond=0)
@@ -61,13 +60,16 @@ def cancel(record: Mapping[str, object], result: dict[str, object], wish: Wish, 
         actuals = measure(result, wish, started=started, end=at, now=now)
         result |= {"actual_minutes": actuals.minutes, "actual_files_touched": actuals.files}
     result |= {"final_state": "cancelled", "completed_at_utc": show_instant(at)}
-    _sign(result, wish)
+    _sign(record, result, wish)
     result |= {
         "cancelled_by": wish.cancelled_by,
         "cancelled_at_utc": show_instant(at),
-        "reason": wish.reason,
+        **({"reason": wish.reason} if wish.reason else {}),
         "deliverables_landed": list(wish.deliverables_landed),
     }
+    checkpoint = result.get("threshold_checkpoint")
+    if isinstance(checkpoint, dict):
+        checkpoint["completed_at_utc"] = show_instant(at)
 
 
 def _nothing_done(result: dict[str, object], wish: Wish) -> None:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     Span = tuple[datetime, datetime]
 
 
+_ANSWERED = {"resumed_after_reauthorization": "resumed", "reauthorization_declined": "declined"}
+
+
 def part(record: Mapping[str, object], *names: str) -> Mapping[str, object]:
     """Return a mapping inside a record, an empty one where there is none."""
     inner: object = record
@@ -41,18 +44,36 @@ def minutes_worked(start: datetime, end: datetime, away: Iterable[Span]) -> int:
     return max(0, -int(-seconds // 60))
 
 
+def outcome_after(result: Mapping[str, object], paused: datetime) -> datetime | None:
+    """Return when a person decided on the task after it was stopped, None where nobody has."""
+    outcome = part(result, "human_outcome")
+    decided = parse_instant(outcome.get("decided_at_utc"))
+    return decided if outcome.get("recorded") is True and decided is not None and decided >= paused else None
+
+
 def answered_at(result: Mapping[str, object]) -> datetime | None:
-    """Return when the pause of the current checkpoint was answered, None where it was not."""
-    checkpoint = part(result, "threshold_checkpoint")
-    paused = parse_instant(checkpoint.get("paused_at_utc"))
+    """Return when the pause of the current checkpoint was answered, None where it was not.
+
+    The first answer of a task that nobody had to let in stands where the answer to an admission belongs.
+    """
+    paused = paused_at(result)
     if paused is None:
         return None
-    cleared = parse_instant(part(checkpoint, "reauthorization").get("cleared_paused_at_utc"))
-    if cleared is None and checkpoint.get("action") != "paused_for_reauthorization":
-        # Records of earlier writers keep the answer to a checkpoint where the answer to an admission belongs.
-        decided = parse_instant(part(result, "human_outcome").get("decided_at_utc"))
-        return decided if decided is not None and decided >= paused else None
-    return cleared
+    cleared = parse_instant(part(result, "threshold_checkpoint", "reauthorization").get("cleared_paused_at_utc"))
+    return cleared or outcome_after(result, paused)
+
+
+def pause_state(result: Mapping[str, object]) -> str:
+    """Return what became of the current checkpoint: ``none``, ``waiting``, ``resumed`` or ``declined``."""
+    checkpoint = part(result, "threshold_checkpoint")
+    if checkpoint.get("breached") is not True:
+        return "none"
+    action, paused = checkpoint.get("action"), paused_at(result)
+    if action in _ANSWERED:
+        return _ANSWERED[str(action)]
+    if paused is None or outcome_after(result, paused) is None:
+        return "waiting"
+    return "declined" if part(result, "human_outcome").get("decision") == "declined" else "resumed"
 
 
 def away_spans(result: Mapping[str, object], end: datetime | None = None) -> list[Span]:
