@@ -6,6 +6,7 @@ not hold, hold all mail until a person has looked.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import RestanteError, Unreadable
@@ -209,7 +210,10 @@ class ReceiverDesk:
         if self.place.receiver not in named:
             shown = ", ".join(str(one) for one in named[:10])
             return f"audience: it is for {shown!r:.200}, not for {self.place.receiver!r}"
-        other = self._form.sent_in(self.place, fields, raw) if name and self._form.sent_in else ""
+        other = ""
+        if name and self._form.sent_in:
+            with suppress(RestanteError):
+                other = self._form.sent_in(self.place, fields, raw)
         return f"audience: it was sent in project {other!r}, not in {self.place.project!r}" if other else ""
 
 
