@@ -3,13 +3,11 @@
 A person leaves guidance while an agent's tool runs. The agent collects it at its next checkpoint, does what it
 says and acknowledges it. The person sees what became of it. Where the Codex program is present it is the real one,
 in a home directory of its own, with a scripted model on loopback in place of the paid one; elsewhere the part of the
-agent is played through the very hook lines that were installed.
+agent is played through the very hook lines that were installed. Then two sessions hand work over.
 """
 
 from __future__ import annotations
 
-import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -17,9 +15,11 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from demo.desk import Desk
+from demo.handover import hand_over
 from demo.players import PlayedAgent, RealCodex, find_codex
 from demo.telling import Failed, check, show, show_file, step, tell
-from tests.e2e.agents import BIN, Codex
+from tests.e2e.agents import Codex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +38,9 @@ def main(arguments: Sequence[str]) -> int:
     """Run the demo; with ``--keep`` its directory stays."""
     place = Path(tempfile.mkdtemp(prefix="restante-demo-"))
     try:
-        _demonstrate(place)
+        desk = _demonstrate(place)
+        hand_over(desk, place / "data")
+        tell("\nAll steps held. Try it in a repository of yours: .venv/bin/restante install -C DIR")
     except Failed as failure:
         print(f"\nThe demo FAILED: {failure}\nIts files are in {place}", file=sys.stderr)
         return 1
@@ -49,10 +51,10 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _demonstrate(place: Path) -> None:
+def _demonstrate(place: Path) -> Desk:
     program, why = find_codex()
     codex = Codex(program or "codex", place / "home", bypass_trust=False)
-    desk = Desk(place / "project", codex.environment())
+    desk = Desk(place / "project", {**codex.environment(), "RESTANTE_DATA": str(place / "data")})
     player: Player = RealCodex(codex, desk.root) if program else PlayedAgent(codex, desk.root)
     tell("Restante: leave guidance for a coding agent; it collects it at its next checkpoint.")
     tell(f"The agent in this demo: {player.title} ({why}).")
@@ -95,43 +97,7 @@ def _demonstrate(place: Path) -> None:
     show_file(desk.root / ".codex-mailbox" / "RECEIPTS.md")
     receipts = (desk.root / ".codex-mailbox" / "RECEIPTS.md").read_text()
     check("the receipt names the message", f"message_id: {sent[0]}" in receipts)
-    tell("\nAll steps held. Try it in a repository of yours: .venv/bin/restante install -C DIR")
-
-
-class Desk:
-    """The person's shell in the demo's repository."""
-
-    def __init__(self, root: Path, environment: dict[str, str]) -> None:
-        self.root = root
-        self.environment = environment
-
-    def run(self, *arguments: str, text: str = "") -> str:
-        """Run a command of Restante, which must succeed, and return what it printed, with the command before it.
-
-        Args:
-            arguments: The command's name and its arguments.
-            text: What it reads on standard input.
-        """
-        line = f"$ restante {shlex.join(arguments)}" + (f" <<'END'\n{text}\nEND\n" if text else "\n")
-        done = subprocess.run(
-            [os.path.join(BIN, "restante"), *arguments],
-            cwd=self.root,
-            env=self.environment,
-            input=text,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        if done.returncode:
-            raise Failed(f"{line}ended with {done.returncode}: {done.stdout}")
-        return line + done.stdout
-
-    def newest_message(self) -> str:
-        """Return the id of the newest message, as it stands in INBOX.md."""
-        lines = (self.root / ".codex-mailbox" / "INBOX.md").read_text().splitlines()
-        return [line.removeprefix("## ") for line in lines if line.startswith("## msg_")][-1]
+    return desk
 
 
 def _make_repository(root: Path) -> None:

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.person import run
 
 from restante.system.outgoing import Outgoing
 
@@ -38,9 +39,7 @@ class Machine:
     def run(self, *words: str, session: str = "") -> str:
         """Run a command, by an agent's session or by a person."""
         environment = {**self.environment, "CODEX_THREAD_ID": session}
-        done = subprocess.run(
-            [os.path.join(BIN, "restante"), *words], cwd=self.repo, env=environment, capture_output=True, text=True
-        )
+        done = run([os.path.join(BIN, "restante"), *words], cwd=self.repo, env=environment, timeout=60)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.person import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,9 +46,7 @@ class Visitor:
             self._serve(command.rstrip(" &"))
             return ""
         wanted = re.search(r"exit code (\d)", comment)
-        done = subprocess.run(
-            ["bash", "-c", command], cwd=self.repo, env=self.environment, capture_output=True, text=True, timeout=60
-        )
+        done = run(["bash", "-c", command], cwd=self.repo, env=self.environment, timeout=60)
         # Whether the agent programs are installed and trusted is the machine's affair, and doctor says so.
         allowed = {int(wanted[1])} if wanted else {0, 1} if "doctor" in command else {0}
         assert done.returncode in allowed, f"{line}\n{done.stdout}{done.stderr}"
@@ -56,7 +55,7 @@ class Visitor:
     def ask(self, *words: str, **environment: str) -> Any:
         """Return the JSON that a command answers with."""
         command = [os.path.join(BIN, "restante"), *words, "--json"]
-        done = subprocess.run(command, cwd=self.repo, env=self.environment | environment, capture_output=True)
+        done = run(command, cwd=self.repo, env=self.environment | environment, timeout=60)
         return json.loads(done.stdout)
 
     def learn(self, name: str, value: str) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.e2e
 
 PROJECT = Path(__file__).resolve().parents[2]
-STEPS = 6
+STEPS = 12
 
 
 def test_the_demo_shows_every_step_with_the_real_program(codex: Codex, tmp_path: Path) -> None:
