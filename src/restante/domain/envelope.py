@@ -66,8 +66,7 @@ def of_error(error: errors.RestanteError) -> JSON:
 
 def error_from(value: Mapping[str, Any]) -> errors.RestanteError:
     """Read an error from its envelope; the same class comes back, or the nearest for a word of another server."""
-    known = {one.code: one for one in _family(errors.RestanteError)}
-    kind = known.get(value.get("code", "")) or _CLASSES_BY_WORD.get(value.get("errorCode", ""), errors.RestanteError)
+    kind = _known().get(value.get("code", "")) or _CLASSES_BY_WORD.get(value.get("errorCode", ""), errors.RestanteError)
     message = str(value.get("error", "")) or "the server did not say why"
     if issubclass(kind, errors.RateLimited):
         return kind(message, retry_after=int(value.get("retryAfter", 1)))
@@ -77,8 +76,10 @@ def error_from(value: Mapping[str, Any]) -> errors.RestanteError:
     return kind(message, remedy=str(value.get("remedy", "")), details=details)
 
 
-def _family(kind: type[errors.RestanteError]) -> list[type[errors.RestanteError]]:
-    return [kind, *(one for child in kind.__subclasses__() for one in _family(child))]
+def _known() -> dict[str, type[errors.RestanteError]]:
+    """Return the classes of the one error tree by their codes; a face's own ones mean nothing to a client."""
+    classes = [one for one in vars(errors).values() if isinstance(one, type)]
+    return {one.code: one for one in classes if issubclass(one, errors.RestanteError)}
 
 
 def data_of(document: object) -> Any:  # noqa: ANN401
