@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.oacp import make_tree
 
-from restante.domain.errors import BadAddress, NoWorktree, Refused
+from restante.domain.errors import BadAddress, NothingThere, NoWorktree
 from restante.domain.message import Draft
 from restante.wiring import open_mailbox, open_office
 
@@ -40,11 +41,18 @@ def test_a_worktrees_mailbox_is_the_one_of_its_office(repo: Path) -> None:
     assert [entry.message for entry in mailbox.entries()] == [sent.posted.message]
 
 
+def test_an_agents_mailbox_in_a_tree_is_opened_by_its_address(tmp_path: Path) -> None:
+    make_tree(tmp_path, "demo", "codex")
+    environment = {"OACP_HOME": str(tmp_path)}
+    posted = open_mailbox("oacp:demo/codex", environment=environment).post(Draft("text")).message
+    assert open_mailbox("oacp:demo/codex", environment=environment).entry(posted.id).message == posted
+
+
 def test_an_address_that_names_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadAddress):
         open_mailbox("nowhere", environment={})
-    with pytest.raises(Refused):
-        open_mailbox("oacp:project/agent", environment={})
+    with pytest.raises(NothingThere):
+        open_mailbox("oacp:project/agent", environment={"OACP_HOME": str(tmp_path)})
     with pytest.raises(NoWorktree):
         open_mailbox(f"worktree:{tmp_path}", environment={})
 

@@ -80,6 +80,8 @@ class _MailboxMachine(RuleBasedStateMachine):
         lives=st.none() | st.integers(-1, 300),
     )
     def post(self, body: str, client: str, lives: int | None) -> object:
+        if not self.contract.holds(body):
+            return multiple()
         expires = None if lives is None else self.clock.now() + timedelta(seconds=lives)
         draft = make_draft(body, client_id=client, expires=expires)
         answers = self.both(lambda mailbox, _: mailbox.post(draft))

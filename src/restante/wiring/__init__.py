@@ -210,17 +210,22 @@ def open_mailbox(address: str, *, environment: Mapping[str, str] | None = None) 
 
     Raises:
         BadAddress: It names none.
-        Refused: Its home is not served yet.
+        NothingThere: The tree, or that part of it, is not there.
     """
     from restante.domain.address import Home, parse_address
-    from restante.domain.errors import Refused
 
     environment = os.environ if environment is None else environment
     parsed = parse_address(address)
     if parsed.home is Home.WORKTREE:
         return WorktreeParts(parsed.name, environment).mailbox
     if parsed.home is Home.OACP:
-        raise Refused(f"{address}: this home is not served", remedy="use worktree:, session: or TEAM/ROLE")
+        from restante.stores.oacp.layout import Tree, find_home
+        from restante.stores.oacp.store import OacpMailbox
+
+        project, agent = parsed.name.split("/")
+        tree = Tree(find_home(os.getcwd(), environment))
+        limits = Limits(message_bytes=load_settings(environment).message_bytes)
+        return OacpMailbox(tree, project, agent, clock=clock_for(environment), ids=MonotonicIds(), limits=limits)
     from restante.stores.sql.sqlite import open_sqlite
     from restante.system.places import data_directory
 

@@ -24,6 +24,9 @@ TYPES = (
     "review_request",
     "task_request",
 )
+NAME_HELP = "letters, digits, '.', '_' and '-', at most 64"
+# Units of the lengths of time that commands take, in seconds.
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 PRIORITIES = ("P0", "P1", "P2", "P3")
 # Work asked for comes before news of work, within one priority.
 ASKING = frozenset(("task_request", "review_request"))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from restante.domain.errors import Unreadable
+from restante.stores.oacp.quick import quick_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +36,16 @@ def read_fields(raw: bytes) -> dict[str, object]:
         NotYaml: As above, or the top level is no mapping.
     """
     text = decode(raw)
+    fields = quick_fields(text)
+    return _read(text) if fields is None else fields
+
+
+def read_yaml(raw: bytes) -> dict[str, object]:
+    """Do what ``read_fields`` does, by YAML alone."""
+    return _read(decode(raw))
+
+
+def _read(text: str) -> dict[str, object]:
     try:
         value = _build(yaml.parse(text, Loader=yaml.CSafeLoader))
     except yaml.YAMLError as error:

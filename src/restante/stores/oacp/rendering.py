@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from restante.domain.errors import Refused
 from restante.domain.limits import Limits, check_text
-from restante.stores.oacp.reading import NotYaml, read_fields, read_typed
+from restante.stores.oacp.reading import NotYaml, read_typed, read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +74,7 @@ def _prove(raw: bytes, fields: Mapping[str, str | Sequence[str]]) -> None:
         if value and (name in ORDER or name in TELEMETRY)
     }
     try:
-        if read_fields(raw) == wanted:
+        if read_yaml(raw) == wanted:
             typed = read_typed(raw)
             if isinstance(typed, dict) and all(
                 name in _FREE or typed.get(name) == value for name, value in wanted.items()

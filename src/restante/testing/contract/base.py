@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from restante.domain.ids import is_well_formed
 from restante.domain.limits import Limits
 from restante.domain.mailbox import Acknowledgement
 from restante.testing.fakes import FakeClock, SequentialIds
@@ -39,6 +40,18 @@ class ContractBase:
 
     def close(self, mailbox: Mailbox) -> None:
         """Let go of a mailbox, as the end of a process would."""
+
+    def holds(self, body: str) -> bool:  # noqa: ARG002 - for homes that override it
+        """Tell whether the home's format can hold a body; what it cannot is refused, and the contract leaves it out."""
+        return True
+
+    def is_message_id(self, text: str) -> bool:
+        """Tell whether a text is the id of a message in the home's format."""
+        return is_well_formed(text, "msg")
+
+    def conversation_of(self, parent: Message) -> str:
+        """Return what a draft that answers a message names as its conversation."""
+        return parent.id
 
     def archive_of(self, mailbox: Mailbox) -> Archive | None:
         """Return what archives a mailbox; ``None`` where the home archives nothing."""

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import BadText, Conflict, MailboxFull, TooLarge, UsageError
-from restante.domain.ids import is_well_formed
 from restante.domain.limits import Limits
 from restante.domain.message import Draft, Priority, Scope, Sender
 from restante.domain.receipt import Decision
@@ -30,10 +29,11 @@ class Posting(ContractBase):
     def test_tricky_texts_come_back_byte_for_byte(self, tmp_path: Path) -> None:
         """Text is stored verbatim, whatever it looks like, and still is after reopening."""
         with self.opened(tmp_path) as (mailbox, clock):
-            posted = [mailbox.post(make_draft(text)).message for text in TRICKY_TEXTS]
-            assert _bodies(mailbox) == list(TRICKY_TEXTS)
+            texts = [text for text in TRICKY_TEXTS if self.holds(text)]
+            posted = [mailbox.post(make_draft(text)).message for text in texts]
+            assert _bodies(mailbox) == texts
             again = self.reopen(mailbox, tmp_path, clock)
-            assert _bodies(again) == list(TRICKY_TEXTS)
+            assert _bodies(again) == texts
             assert [again.entry(one.id).message for one in posted] == posted
             assert again.faults() == []
 
@@ -49,7 +49,7 @@ class Posting(ContractBase):
         with self.opened(tmp_path) as (mailbox, clock):
             sent: list[str] = []
 
-            @given(body=anything | st.lists(pieces | anything, max_size=12).map("".join))
+            @given(body=(anything | st.lists(pieces | anything, max_size=12).map("".join)).filter(self.holds))
             @example(body="".join(TRICKY_TEXTS[:-1]))
             def post(body: str) -> None:
                 message = mailbox.post(make_draft(body)).message
@@ -73,14 +73,14 @@ class Posting(ContractBase):
                 scope=Scope.QUESTION,
                 subject="About: the \u201csecond\u201d one",
                 type="question",
-                conversation=parent.id,
+                conversation=self.conversation_of(parent),
                 parent=parent.id,
                 expires=clock.now() + timedelta(hours=12),
                 client_id="client-1",
             )
             message = mailbox.post(draft).message
             assert {name: getattr(message, name) for name in Draft._fields} == draft._asdict()
-            assert is_well_formed(message.id, "msg")
+            assert self.is_message_id(message.id)
             assert (message.mailbox, message.created) == (mailbox.address, clock.now())
             again = self.reopen(mailbox, tmp_path, clock)
             assert [entry.message for entry in again.entries()] == [parent, message]
@@ -237,10 +237,12 @@ class Posting(ContractBase):
             mailbox.post(make_draft("1234"))
             with refused_with(MailboxFull):
                 mailbox.post(make_draft("x"))
-            mailbox.post(make_draft(""))
+            empty = [text for text in ("",) if self.holds(text)]
+            for text in empty:
+                mailbox.post(make_draft(text))
             mailbox.acknowledge([say(first, Decision.REJECTED)], "agent")
             mailbox.post(make_draft("123456"))
-            assert _bodies(mailbox) == ["\u00e9\u00e9\0\0", "1234", "", "123456"]
+            assert _bodies(mailbox) == ["\u00e9\u00e9\0\0", "1234", *empty, "123456"]
 
     def test_the_high_water_mark_never_falls(self, tmp_path: Path) -> None:
         """It is the newest message's number, and stays when that one is seen, taken back, expired or answered."""

@@ -1,0 +1,128 @@
+"""Putting a processed message into its inbox's archive: the same bytes under the same name, or not at all.
+
+Nothing is copied, replaced or deleted. The file gets its second name, which must not exist, and then loses the first; a
+kill between the two leaves one file with both names, which every reader of ours counts as archived and the next call
+finishes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from typing import TYPE_CHECKING, NamedTuple
+
+from restante.domain.errors import NothingThere, RestanteError, UsageError
+from restante.stores.oacp.directory import Directory
+from restante.stores.oacp.layout import AGENTS, ARCHIVE, INBOX, PROJECTS
+from restante.stores.oacp.reading import MOST_BYTES
+
+if TYPE_CHECKING:
+    from restante.stores.oacp.layout import Tree
+
+
+class Archived(NamedTuple):
+    """A message that is in the archive, durably."""
+
+    path: str
+
+
+class Retained(NamedTuple):
+    """A message that was left as it is."""
+
+    reason: str
+
+
+def archive_message(tree: Tree, project: str, agent: str, name: str, sha256: str) -> Archived | Retained:
+    """Move a message into its inbox's archive.
+
+    Args:
+        tree: The tree.
+        project: The project.
+        agent: Whose inbox.
+        name: The file's name.
+        sha256: The digest of the bytes that were processed, in hexadecimal.
+    """
+    try:
+        with tree.open(PROJECTS, project, AGENTS, agent, INBOX) as inbox:
+            return move(inbox, name, sha256)
+    except RestanteError as error:
+        return Retained(error.message)
+
+
+def archive(path: str, sha256: str) -> Archived | Retained:
+    """Move the message at a path into the archive beside it; see ``archive_message``.
+
+    Raises:
+        UsageError: The path does not lie in an inbox.
+    """
+    place, name = os.path.split(os.path.abspath(path))
+    above, inbox_name = os.path.split(place)
+    if inbox_name != INBOX:
+        raise UsageError(f"{path} does not lie in an inbox", remedy="name a file of an agent's inbox/")
+    try:
+        with Directory.open(above, (INBOX,)) as inbox:
+            return move(inbox, name, sha256)
+    except RestanteError as error:
+        return Retained(error.message)
+
+
+def move(inbox: Directory, name: str, sha256: str) -> Archived | Retained:
+    """Move a message of an open inbox into its archive; see ``archive_message``."""
+    if not name.endswith(".yaml") or "/" in name or name.startswith("."):
+        return Retained(f"{name!r} is not the name of a message's file")
+    try:
+        shelf = inbox.inside(ARCHIVE)
+    except NothingThere:
+        return Retained("archive/ is missing")
+    except RestanteError as error:
+        return Retained(f"archive/ is not a real directory: {error.message}")
+    with shelf:
+        try:
+            return transfer(inbox, shelf, name, sha256.lower())
+        except OSError as error:
+            return Retained(f"move failed: {error.strerror or error}")
+
+
+def transfer(inbox: Directory, shelf: Directory, name: str, wanted: str) -> Archived | Retained:
+    """Move a message of an open directory into another, in steps that a kill leaves consistent.
+
+    Raises:
+        OSError: A step failed; the message still stands where it was.
+    """
+    source = inbox.status(name)
+    if source is None or not stat.S_ISREG(source.st_mode):
+        return Retained("source missing or not a regular file")
+    if digest(inbox, name) != wanted:
+        return Retained("digest drift; verify it again before another attempt")
+    there = shelf.status(name)
+    if there is None:
+        os.link(name, name, src_dir_fd=inbox.fd, dst_dir_fd=shelf.fd, follow_symlinks=False)
+        shelf.sync()
+    elif not _is_one(there, source):
+        return Retained("destination exists; history is never replaced")
+    # Whoever put another file in the source's place meanwhile had it linked, or keeps it where it is.
+    linked, now = shelf.status(name), inbox.status(name)
+    if linked is None or not _is_one(linked, source) or digest(shelf, name) != wanted:
+        if there is None and linked is not None and now is not None and _is_one(linked, now):
+            shelf.drop(name)
+        return Retained("the source changed while it was moved")
+    if now is not None and _is_one(now, source):
+        os.unlink(name, dir_fd=inbox.fd)
+        inbox.sync()
+    elif now is not None:
+        return Retained("another file took the source's place while it was moved")
+    return Archived(shelf.at(name))
+
+
+def digest(directory: Directory, name: str) -> str:
+    """Return the SHA-256 of a message's file in hexadecimal; empty where it cannot be read whole."""
+    try:
+        found = directory.read(name, MOST_BYTES + 1)
+    except RestanteError:
+        return ""
+    return hashlib.sha256(found[0]).hexdigest() if found and len(found[0]) <= MOST_BYTES else ""
+
+
+def _is_one(one: os.stat_result, other: os.stat_result) -> bool:
+    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
