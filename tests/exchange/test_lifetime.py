@@ -91,6 +91,22 @@ def test_another_session_cannot_register_in_ones_place_and_keeps_its_secret(worl
         world.nobody.register(Arrival("f0000000-foreign"))
 
 
+def test_a_mere_claim_neither_ends_a_session_for_good_nor_becomes_its_parent(world: World) -> None:
+    """Whoever could, would register in its place under a secret of his own, and be proven to be it."""
+    world.session(CAROL, parent=ALICE)
+    for window in (world.claiming(CAROL), world.claiming(ALICE)):
+        with pytest.raises(Forbidden):
+            window.delete(CAROL)
+    for window in (world.nobody, world.claiming(CAROL)):
+        window.register(Arrival(CAROL, name="carol-2", worktree="/elsewhere", parent=BOB, secret_digest="0" * 64))
+    found = world.row(CAROL).session
+    assert (found.name, found.worktree, found.parent) == ("", "", ALICE)
+    with pytest.raises(Forbidden):
+        world.window(BOB).delete(CAROL)
+    assert world.window(CAROL).register(Arrival(CAROL, name="carol")).name == "carol"
+    world.window(ALICE).delete(CAROL)
+
+
 def test_bl11_a_second_process_with_the_same_id_takes_nothing_from_the_first(world: World) -> None:
     send(world.window(ALICE), BOB)
     take(world.window(BOB))

@@ -73,7 +73,7 @@ class LocalWindow:
     def delete(self, session: str) -> Session:
         """End a session for good, with its mail; see ``Window.delete``."""
         parts = self._parts
-        found = self._changeable(session)
+        found = self._changeable(session, for_good=True)
         with parts.keeping.held() as boxes:
             enrolling.delete(found, parts.sessions, parts.turns, parts.bell, boxes, parts.clock.now())
         return found
@@ -265,9 +265,9 @@ class LocalWindow:
         exact = sessions.session(reference, owner)
         return exact or meant(reference, sessions.named(reference, owner))
 
-    def _changeable(self, reference: str) -> Session:
+    def _changeable(self, reference: str, *, for_good: bool = False) -> Session:
         found = self.find(reference)
-        identifying.check_may_change(self._identity, found)
+        identifying.check_may_change(self._identity, found, for_good=for_good)
         return found
 
     def _again(self, session: Session) -> Session:

@@ -32,7 +32,8 @@ class Sessions(Protocol):
             arrival: What it says of itself.
             owner: Whose it is.
             now: The time.
-            is_proven: Whether the caller proved to be this session, or its owner: only then a secret is replaced.
+            is_proven: Whether the caller proved to be this session, or its owner: only then a secret is replaced, and
+                only then, where there is one, vendor, name, worktree and parent.
 
         Raises:
             NoSuchSession: The id is another owner's.

@@ -98,11 +98,16 @@ def hear_of(session: Session, sessions: Sessions, now: datetime) -> None:
             sessions.beat(session.id, session.owner, now)
 
 
-def check_may_change(identity: Identity, session: Session) -> None:
+def check_may_change(identity: Identity, session: Session, *, for_good: bool = False) -> None:
     """Refuse to let anybody but a session itself, its parent or a person say what is true of it.
 
     A person proves it by the token or, where there are accounts, by the password of the owner. Who merely drops a
     claim is nobody in particular, and must not be allowed more by that.
+
+    Args:
+        identity: Who asks.
+        session: The session.
+        for_good: Whether it is to end with its mail, for which a claim alone is not enough.
 
     Raises:
         Forbidden: It is somebody else.
@@ -112,6 +117,12 @@ def check_may_change(identity: Identity, session: Session) -> None:
         raise Forbidden(
             f"only session {session.title} itself, its parent or a person with the token may do this",
             remedy="ask them to",
+        )
+    if for_good and not is_person and not identity.verified:
+        # Whoever ended it could register in its place, under a secret of his own, and would be proven to be it.
+        raise Forbidden(
+            f"nothing proved who wants to end session {session.title} with its mail",
+            remedy="send its secret, or its parent's; or detach it",
         )
 
 

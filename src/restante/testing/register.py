@@ -64,9 +64,10 @@ class _Model:
             self.ended.pop((owner, arrival.id), None)
             before = Session(arrival.id, owner, "", "", "", "", None, now, now)
             self.secrets[arrival.id] = ""
-        words = ("vendor", "name", "worktree", "parent", "process")
+        is_believed = is_proven or not self.secrets[arrival.id]
+        words = ("vendor", "name", "worktree", "parent", "process") if is_believed else ("process",)
         said = {word: getattr(arrival, word) or getattr(before, word) for word in words}
-        if arrival.secret_digest and (is_proven or not self.secrets[arrival.id]):
+        if arrival.secret_digest and is_believed:
             self.secrets[arrival.id] = arrival.secret_digest
         self.sessions[arrival.id] = before._replace(**said, heartbeat=now, detached=None, event=event)
         return self.sessions[arrival.id]

@@ -273,8 +273,11 @@ def _add(run: Transaction, arrival: Arrival, owner: str, now: int) -> None:
 def _attach_again(run: Transaction, arrival: Arrival, session: Session, now: int, *, is_proven: bool) -> None:
     row = run.one("secret_of", id=session.id)
     secret = row[0] if row else ""
-    if arrival.secret_digest and (is_proven or not secret):
+    # Who has a secret can prove itself: what anybody else says of it, such as whose child it is, is not believed.
+    may_change = is_proven or not secret
+    if arrival.secret_digest and may_change:
         secret = arrival.secret_digest
+    said = arrival if may_change else session
     words = ("vendor", "name", "worktree", "parent")
     run.do(
         "attach_session",
@@ -283,7 +286,7 @@ def _attach_again(run: Transaction, arrival: Arrival, session: Session, now: int
         now=now,
         secret_digest=secret,
         **_place(arrival.process or session.process),
-        **{word: getattr(arrival, word) or getattr(session, word) for word in words},
+        **{word: getattr(said, word) or getattr(session, word) for word in words},
     )
 
 

@@ -75,7 +75,9 @@ class Registering(SessionsBase):
         with self.opened(tmp_path) as (sessions, _, clock):
             sessions.attach(Arrival("one"), "", clock.now(), is_proven=False)
             sessions.attach(Arrival("one", secret_digest=_digest("a")), "", clock.now(), is_proven=False)
-            sessions.attach(Arrival("one", secret_digest=_digest("b")), "", clock.now(), is_proven=False)
+            told = Arrival("one", "claude", "name", "/w", "parent", secret_digest=_digest("b"))
+            again = sessions.attach(told, "", clock.now(), is_proven=False)
+            assert (again.vendor, again.name, again.worktree, again.parent) == ("", "", "", "")
             assert sessions.proven_by(_digest("b")) is None
             assert sessions.proven_by(_digest("a")) is not None
             sessions.attach(Arrival("one", secret_digest=_digest("c")), "", clock.now(), is_proven=True)
