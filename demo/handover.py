@@ -42,9 +42,7 @@ def hand_over(person: Desk, data: Path) -> None:
 def _begin(person: Desk, planner: Desk, worker: Desk) -> None:
     step("Second act: two sessions, one of Codex and one of Claude Code; a person lets their mail be kept on disk")
     if is_below_an_agent():
-        tell(
-            "(An agent program runs this demo. No command below it is taken for a person's; these are started elsewhere.)"
-        )
+        tell("(An agent program runs this demo. No command below one is a person's, so they are started elsewhere.)")
     show(person.run("persist", "on"))
     show(planner.run("session", "rename", "planner"))
     show(worker.run("session", "rename", "worker"))

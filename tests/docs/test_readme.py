@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.person import run
+
+from restante.domain.errors import UsageError
+from restante.faces.cli.parsing import find_command, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,3 +154,27 @@ def test_every_command_that_the_documents_show_exists() -> None:
         if "reference" not in document.parts:
             shown.update(re.findall(r"(?:^|`)restante ([a-z]+)", document.read_text(encoding="utf-8"), re.MULTILINE))
     assert shown <= known, shown - known
+
+
+def _shown_lines() -> list[tuple[str, str]]:
+    """The lines of shell blocks that begin with our command, with the document they stand in."""
+    found = []
+    for document in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        text = document.read_text(encoding="utf-8")
+        for block in re.findall(r"^```(?:sh|console)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+            lines = (re.sub(r"^(?:\$ )?(?:[A-Z_]+=\S+ )?", "", line) for line in block.splitlines())
+            found += [(document.name, line) for line in lines if line.startswith("restante ")]
+    return found
+
+
+def test_every_line_that_the_documents_show_is_one_that_the_parser_takes() -> None:
+    lines = _shown_lines()
+    assert len(lines) > 60
+    wrong = []
+    for name, line in lines:
+        words = shlex.split(re.split(r" [<>&|]", line)[0], comments=True)[1:]
+        try:
+            parse(*find_command(words))
+        except UsageError as error:
+            wrong.append(f"{name}: {line}: {error.message}")
+    assert wrong == []

@@ -75,9 +75,11 @@ def answer_post(handed: Handed, identity: Identity, as_json: bool) -> None:
         until = f" until {iso(message.expires)}" if message.expires else ""
         tell(f"note: the process of {named(handed.to)} ended; the message is kept{until}, for when it comes back")
     if not as_json and not handed.is_left:
+        # Only a session has a mailbox that an answer could come to.
+        answer = "; restante inbox --wait" if sender.name.startswith("session:") else ""
         tell(
             f"{handed.counts.pending} pending there, {handed.counts.unseen} unseen; "
-            f"next: restante receipts {message.id[-8:]}; restante inbox --wait"
+            f"next: restante receipts {message.id[-8:]}{answer}"
         )
 
 
