@@ -14,10 +14,12 @@ from tests.exchange.world import World, send, take
 from restante.domain.errors import NoSuchSession, UsageError
 from restante.domain.overview import Reason
 from restante.domain.registry import Latch, TurnSource
+from restante.stores.sql.sessions import SqlSessions
 from restante.testing import FakeClock
 
 if TYPE_CHECKING:
     from restante.domain.overview import Watched
+    from restante.domain.registry import Session
 
 
 def ids(watched: Watched) -> list[str]:
@@ -287,3 +289,21 @@ def state(world: World, session_id: str) -> tuple[object, ...]:
     except (NoSuchSession, StopIteration):
         return ()
     return row.counts, row.session.latch, row.session.open_todos, row.reason
+
+
+def test_a_watch_reads_only_the_sessions_that_changed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    cursor = world.person.watch().cursor
+    calls: list[str] = []
+    everyone = SqlSessions.all
+
+    def counting(sessions: SqlSessions, owner: str) -> list[Session]:
+        calls.append(owner)
+        return everyone(sessions, owner)
+
+    monkeypatch.setattr(SqlSessions, "all", counting)
+    # Once to take in what hooks left, and not again for the answer.
+    assert world.person.watch(cursor).rows == ()
+    assert calls == [""]
+    send(world.window(ALICE), BOB)
+    assert [row.session.id for row in world.person.watch(cursor).rows] == [BOB]
+    assert calls == ["", ""]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from restante.domain.errors import StorageFailed, Unsafe
 from restante.domain.registry import Latch, TurnSource
+from restante.system.private import open_private
 from restante.system.turns import TurnFiles
 
 if TYPE_CHECKING:
@@ -153,3 +154,28 @@ def test_what_a_person_switched_off_stays_off_whoever_registers(tmp_path: Path) 
     turns.expect("a")
     assert os.listdir(tmp_path / "turns") == ["a"]
     assert os.listdir(tmp_path) == ["turns"]
+
+
+def test_only_files_that_something_was_added_to_are_opened_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = TurnFiles(str(tmp_path))
+    ids = [f"session-{number}" for number in range(20)]
+    for one in ids:
+        turns.expect(one)
+        turns.sign(one, has_ended=True)
+    before = turns.latches(ids)
+    opened: list[str] = []
+
+    def counting(path: str, flags: int) -> int:
+        opened.append(path)
+        return open_private(path, flags)
+
+    monkeypatch.setattr("restante.system.turns.open_private", counting)
+    assert turns.latches(ids) == before
+    assert turns.blocked(ids) == {}
+    assert opened == []
+    with (tmp_path / "turns" / ids[7]).open("ab") as file:
+        file.write(b"s\ne\n")
+    assert turns.latches(ids)[ids[7]].turn == 2
+    assert opened == [str(tmp_path / "turns" / ids[7])]

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _CURSOR = re.compile(r"w1\.([0-9A-Za-z-]{1,64})\.([0-9]{1,18})\.([0-9A-Za-z-]{1,64})\.([0-9]{1,18})")
 _NOWHERE = "-"
+# Up to so many are asked about one by one.
+_FEW = 20
 # What a place says of itself before the first mail, and what stands for no place.
 _NO_MAIL = ("0", _NOWHERE)
 
@@ -91,7 +93,9 @@ def rows(
         presence_of: Tells what is proven of a session.
         grace: Seconds after the end of a wait in which a session still counts as waiting.
     """
-    counts = boxes.counts(owner) if boxes else {}
+    found = list(found)
+    few = [one.id for one in found] if len(found) <= _FEW else None
+    counts = boxes.counts(owner, few) if boxes else {}
     debts = boxes.debts(owner) if boxes else {}
     return [
         _row(one, presence_of(one), counts.get(one.id, Counts()), debts.get(one.id, set()), now, grace) for one in found
@@ -144,20 +148,32 @@ def watch(
     since = _parsed(cursor)
     # Before the look: what happens between the two is told with the next cursor.
     tip = _Place(*sessions.tip(owner), *(boxes.tip(owner) if boxes else (_NOWHERE, 0)))
-    known = {one.id: one for one in sessions.all(owner)}
-    changed = set(known)
+    known: dict[str, Session] | None = None
     deleted: list[str] = []
     if since and _goes_on((since.register, since.register_event), (tip.register, tip.register_event)):
         found, deleted = sessions.changed_since(since.register_event, owner)
         # Where there was no mail at all, everything that there is now came since.
         mail = (tip.mail, 0) if since.mail in _NO_MAIL else (since.mail, since.mail_event)
         if _goes_on(mail, (tip.mail, tip.mail_event)):
-            changed = {one.id for one in found}
-            changed.update(boxes.changed_since(mail[1], owner) if boxes else ())
+            # Whatever changed, and no others: mostly nothing did, and there may be many.
+            known = {one.id: one for one in found}
+            for one in boxes.changed_since(mail[1], owner) if boxes else ():
+                _add_known(known, one, owner, sessions)
+    if known is None:
+        known = {one.id: one for one in sessions.all(owner)}
+    changed = set(known)
+    for one in only or deleted:
+        _add_known(known, one, owner, sessions)
     wanted = set(only) or changed | set(deleted)
     gone = [one for one in dict.fromkeys(only or deleted) if one not in known]
-    told = tell([one for one in known.values() if one.id in changed and one.id in wanted])
-    return Watched(tuple(told), tuple(gone), "w1." + ".".join(map(str, tip)))
+    here = sorted(known.values(), key=lambda one: (one.created, one.id))
+    told = [one for one in here if one.id in changed and one.id in wanted]
+    return Watched(tuple(tell(told) if told else ()), tuple(gone), "w1." + ".".join(map(str, tip)))
+
+
+def _add_known(known: dict[str, Session], session_id: str, owner: str, sessions: Sessions) -> None:
+    if session_id not in known and (found := sessions.session(session_id, owner)):
+        known[session_id] = found
 
 
 def _goes_on(since: tuple[str, int], tip: tuple[str, int]) -> bool:

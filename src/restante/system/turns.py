@@ -34,6 +34,7 @@ class TurnFiles:
         self._directory = os.path.join(data_directory, "turns")
         self._refusal = os.path.join(data_directory, "no-sessions")
         self._counted: dict[str, tuple[int, int, int, bool]] = {}
+        self._told: dict[str, tuple[tuple[int, int, int], Latch | None]] = {}
 
     @property
     def is_in_use(self) -> bool:
@@ -69,6 +70,7 @@ class TurnFiles:
                 os.unlink(os.path.join(self._directory, name))
             os.rmdir(self._directory)
         self._counted.clear()
+        self._told.clear()
 
     def expect(self, session_id: str) -> None:
         """Let the hooks of a session leave their signs; what they left is kept.
@@ -97,6 +99,7 @@ class TurnFiles:
             with translated(path), suppress(FileNotFoundError, NotADirectoryError):
                 os.unlink(path)
         self._counted.pop(session_id, None)
+        self._told.pop(session_id, None)
 
     def sign(self, session_id: str, *, has_ended: bool) -> None:
         """Leave a sign as the guard does: a turn started, or ended. Without the session's file nothing is left."""
@@ -121,8 +124,9 @@ class TurnFiles:
     def latches(self, session_ids: Sequence[str]) -> dict[str, Latch]:
         """Return the latches that the signs of these sessions say; those without signs are left out."""
         found = {}
+        there = self._names()
         for session_id in session_ids:
-            latch = self._latch(session_id) if is_plain(session_id) else None
+            latch = self._as_told(session_id) if session_id in there and is_plain(session_id) else None
             if latch:
                 found[session_id] = latch
         return found
@@ -133,15 +137,23 @@ class TurnFiles:
         Only sessions whose hooks report it are in the answer.
         """
         found = {}
+        # Most never had a dialog, and there are many.
+        there = self._names()
         for session_id in session_ids:
-            if is_plain(session_id):
+            if session_id + _BLOCKED in there and is_plain(session_id):
                 word = self._word(self._path(session_id) + _BLOCKED)
                 if word is not None:
                     found[session_id] = word
         return found
 
+    def _names(self) -> frozenset[str]:
+        try:
+            return frozenset(os.listdir(self._directory))
+        except OSError:
+            return frozenset()
+
     def _path(self, session_id: str) -> str:
-        return os.path.join(self._directory, session_id)
+        return f"{self._directory}{os.sep}{session_id}"
 
     def _put(self, session_id: str, line: bytes) -> None:
         if not is_plain(session_id):
@@ -152,6 +164,15 @@ class TurnFiles:
                 os.write(fd, line)
             finally:
                 os.close(fd)
+
+    def _as_told(self, session_id: str) -> Latch | None:
+        """Return what a file says, without opening it where nothing was added: there are many, and most rest."""
+        try:
+            seen = _signature(os.lstat(self._path(session_id)))
+        except OSError:
+            return None
+        told = self._told.get(session_id)
+        return told[1] if told and told[0] == seen else self._latch(session_id)
 
     def _latch(self, session_id: str) -> Latch | None:
         try:
@@ -173,11 +194,12 @@ class TurnFiles:
             os.close(fd)
         if len(self._counted) > 10_000:
             self._counted.clear()
+            self._told.clear()
         self._counted[session_id] = (stat.st_ino, size, ends, has_ended)
-        if size == 0:
-            return None
         ended = datetime.fromtimestamp(stat.st_mtime_ns // 1_000_000 / 1000, UTC) if has_ended else None
-        return Latch(ends, ended, TurnSource.HOOK if ended else None)
+        latch = Latch(ends, ended, TurnSource.HOOK if ended else None) if size else None
+        self._told[session_id] = (_signature(stat), latch)
+        return latch
 
     def _word(self, path: str) -> str | None:
         try:
@@ -190,3 +212,7 @@ class TurnFiles:
             return None
         finally:
             os.close(fd)
+
+
+def _signature(stat: os.stat_result) -> tuple[int, int, int]:
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
