@@ -6,10 +6,12 @@ Size is not screened: ``domain.limits`` refuses what is too large, and nothing o
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cache
 from typing import TYPE_CHECKING
 
 from restante.domain.finding import Finding
 from restante.domain.screening.actions import ACTIONS
+from restante.domain.screening.rule import Table
 from restante.domain.screening.secrets import SECRETS
 from restante.domain.screening.text import excerpt, fold, line_starts, merged, with_copies
 
@@ -32,11 +34,11 @@ class RuleScanner:
     """Our own rules: token families, secrets in their usual places, destructive and production commands.
 
     Args:
-        rules: What to look for, the specific before the general.
+        rules: What to look for instead, the specific before the general.
     """
 
-    def __init__(self, rules: Sequence[Rule] = (*SECRETS, *ACTIONS)) -> None:
-        self._rules = rules
+    def __init__(self, rules: Sequence[Rule] | None = None) -> None:
+        self._table = _own() if rules is None else Table(rules)
 
     def scan(self, text: str) -> list[Finding]:
         """Return the findings in order of appearance, each rule at most once a line."""
@@ -44,7 +46,7 @@ class RuleScanner:
         found: list[Finding] = []
         known: set[int] = set()
         beside: list[Range] = []
-        for rule in self._rules:
+        for rule in self._table.candidates(folded):
             for match in rule.matches(folded):
                 start, end = folded.origin(*match.span())
                 hidden: tuple[Range, ...] = ()
@@ -59,6 +61,12 @@ class RuleScanner:
         if beside:
             found[0] = found[0]._replace(hidden=(*found[0].hidden, *beside))
         return _told(text, found) if found else []
+
+
+@cache
+def _own() -> Table:
+    """Return the table of our own rules; made by the first who screens."""
+    return Table((*SECRETS, *ACTIONS))
 
 
 def screen(text: str, scanners: Sequence[Scanner]) -> list[Finding]:

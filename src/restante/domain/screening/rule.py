@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from restante.domain.screening.text import Folded
 
@@ -62,6 +62,16 @@ class Rule:
         """Whether the pattern was needed so far."""
         return self._compiled is not None
 
+    @property
+    def keywords(self) -> tuple[str, ...]:
+        """The words one of which must stand in the text."""
+        return self._keywords
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether upper and lower case differ."""
+        return self._exact
+
     def may_match(self, folded: Folded) -> bool:
         """Tell whether the words are there without which the pattern cannot match."""
         text = folded.text if self._exact else folded.lowered
@@ -84,3 +94,47 @@ class Rule:
         """Yield what the rule finds."""
         if self.may_match(folded):
             yield from filter(self.accepts, self.pattern.finditer(folded.text))
+
+
+class Table:
+    """Rules, with a way to those whose keywords stand in a text: nearly all texts hold hardly any.
+
+    Args:
+        rules: What to look for, the specific before the general.
+    """
+
+    __slots__ = ("_exact", "_lowered", "_rules")
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = rules
+        self._exact = _by_rarest([(place, one) for place, one in enumerate(rules) if one.is_exact])
+        self._lowered = _by_rarest([(place, one) for place, one in enumerate(rules) if not one.is_exact])
+
+    def candidates(self, folded: Folded) -> list[Rule]:
+        """Return the rules that may find something, in the order of the table."""
+        places: set[int] = set()
+        for text, groups in ((folded.text, self._exact), (folded.lowered, self._lowered)):
+            for letter, words in groups:
+                if letter in text:
+                    for word, owners in words:
+                        if word in text:
+                            places.update(owners)
+        return [self._rules[place] for place in sorted(places)]
+
+
+# Letters from rare to frequent, as in most texts; what is not among them, such as capitals, is rarer still.
+_FREQUENCY = "zqjxkvbwpyfgmhcldurnsoitae "
+
+_Words = list[tuple[str, list[int]]]
+
+
+def _by_rarest(rules: list[tuple[int, Rule]]) -> list[tuple[str, _Words]]:
+    """Return keywords with the places of their rules, gathered under the letter of theirs that is rarest."""
+    owners: dict[str, list[int]] = {}
+    for place, rule in rules:
+        for word in rule.keywords:
+            owners.setdefault(word, []).append(place)
+    groups: dict[str, _Words] = {}
+    for word, places in owners.items():
+        groups.setdefault(min(word, key=_FREQUENCY.find), []).append((word, places))
+    return list(groups.items())
