@@ -19,7 +19,6 @@ from restante.domain.errors import Busy, Damaged, Refused, StorageFailed, Unread
 from restante.domain.overview import Persistence
 from restante.stores import files
 from restante.stores.sql.disposing import delete_database, set_aside
-from restante.stores.sql.moving import move_mail
 from restante.stores.sql.notebook import make_directories
 
 if TYPE_CHECKING:
@@ -181,6 +180,8 @@ class FileKeeping:
         if self._memory is None:
             self._sessions.set_setting(SETTING, "on")
             return
+        from restante.stores.sql.moving import move_mail
+
         self._sessions.set_setting(SETTING, "off")
         try:
             # What a switch that was cut short may have left; what there is is in memory.
@@ -195,6 +196,8 @@ class FileKeeping:
         self._leave_memory()
 
     def _switch_off(self) -> None:
+        from restante.stores.sql.moving import move_mail
+
         was_on = self._is_on()
         if was_on and self._memory and not self._is_in_memory and os.path.exists(self._path):
             move_mail(self._file, self._memory[0])
@@ -207,6 +210,8 @@ class FileKeeping:
     def _take_over(self) -> None:
         """Follow another process that switched persistence on while mail was in our memory."""
         if self._memory:
+            from restante.stores.sql.moving import move_mail
+
             move_mail(self._memory[0], self._file)
             self._leave_memory()
 

@@ -13,7 +13,6 @@ from restante.domain.limits import Limits
 from restante.domain.registry import Arrival, Claim, Identity
 from restante.exchange import Exchange
 from restante.stores.sql.boxes import SqlBoxes
-from restante.stores.sql.in_memory import open_memory
 from restante.stores.sql.sessions import SqlAccounts, SqlSessions
 from restante.stores.sql.sqlite import SqliteDatabase
 from restante.stores.worktree.locate import find_worktree
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from restante.domain.session import Caller
     from restante.ports import Clock, Ids, Scanner, Watcher
     from restante.ports.sessions import Accounts, Keeping, Processes, SessionBell, Sessions, Turns, Window
+    from restante.stores.sql.in_memory import MemoryDatabase
     from restante.stores.sql.postgres.database import PostgresDatabase
     from restante.stores.sql.transaction import Database
 
@@ -192,9 +192,14 @@ class SessionParts:
             self._directory,
             self.sessions,
             disk=lambda path: SqliteDatabase(path, clock=self.clock, ids=self.ids),
-            memory=(lambda: open_memory(self.clock, self.ids)) if self._holds_mail else None,
+            memory=self._memory if self._holds_mail else None,
             boxes=self._boxes,
         )
+
+    def _memory(self) -> MemoryDatabase:
+        from restante.stores.sql.in_memory import open_memory
+
+        return open_memory(self.clock, self.ids)
 
     def _boxes(self, database: Database, *, is_durable: bool = True) -> SqlBoxes:
         settings = self.settings

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sqlite3
 import stat
 from contextlib import suppress
@@ -46,6 +45,8 @@ def delete_database(path: str, *, busy_seconds: float = BUSY_SECONDS) -> None:
             names = [*(path + end for end in ("", *_BESIDE)), *(os.path.join(directory, one) for one in aside)]
             gone = [_unlink(one) for one in names]
             if os.path.isdir(path + "-pages"):
+                import shutil
+
                 shutil.rmtree(path + "-pages")
                 gone.append(True)
             if any(gone):

@@ -9,9 +9,8 @@ in the log was told, and every expiry of a message posted up to there that comes
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import UsageError
 from restante.domain.mailbox import Change, ChangeKind, Changes
@@ -26,8 +25,7 @@ _NO_TAG = "0"
 _BEFORE_ALL_TIME = (-(10**15), 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """What a cursor says.
 
     Attributes:

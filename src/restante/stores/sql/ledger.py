@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import Damaged, NoSuchMessage, NoSuchSession
 from restante.domain.mailbox import ChangeKind, Counts
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 MOST = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(NamedTuple):
     """What a reader knows of time: nothing that it found expired may revive when the clock is set back.
 
     Attributes:
