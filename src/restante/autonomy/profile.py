@@ -116,7 +116,8 @@ def normalize_profile(declared: Mapping[object, object]) -> Profile | Unparsable
     except ValueError as error:
         return Unparsable(f"the profile {error}")
     assert isinstance(written, dict)
-    grants = written.get("continuation_grants") or {}
+    grants = written.get("continuation_grants")
+    grants = {} if grants is None else grants
     if not isinstance(grants, dict):
         return Unparsable("continuation_grants is no mapping")
     values = {**numbers, "risk_tier": tier, "target_repo": repo, **flags}
