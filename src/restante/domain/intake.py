@@ -69,6 +69,7 @@ class Intake(NamedTuple):
         raw: Those bytes, for who goes on with this very message.
         fields: The message without its signature; ``None`` where it was not read.
         errors: What is wrong with it.
+        gate_errors: What the published gate holds against it: the same, but for the place of a signature.
         snapshot: Where the bytes were kept.
         quarantine: Where evidence was kept.
         disposition: ``reject`` where a held message was disposed of.
@@ -84,6 +85,7 @@ class Intake(NamedTuple):
     raw: bytes = b""
     fields: dict[str, object] | None = None
     errors: tuple[str, ...] = ()
+    gate_errors: tuple[str, ...] = ()
     snapshot: str | None = None
     quarantine: str | None = None
     disposition: str | None = None

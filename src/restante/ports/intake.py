@@ -37,8 +37,14 @@ class Wire(Protocol):
             Unreadable: They are no message; nothing of unbounded size was built to find out.
         """
 
-    def validate(self, fields: Mapping[str, object], raw: bytes) -> list[str]:
-        """Return what is wrong with a message, in the published order and words."""
+    def validate(self, fields: Mapping[str, object], raw: bytes, *, is_framed: bool = True) -> list[str]:
+        """Return what is wrong with a message, in the published order and words.
+
+        Args:
+            fields: The message.
+            raw: Its bytes.
+            is_framed: Whether a signature must be the last line; the published gate looks at its structure only.
+        """
 
 
 class Signer(Protocol):

@@ -75,4 +75,5 @@ def _parsed(taken: Intake, wire: Wire) -> Intake:
         return taken._replace(error=error.message)
     errors = tuple(wire.validate(fields, taken.raw))
     shown = {name: value for name, value in fields.items() if name != "auth"}
-    return taken._replace(fields=shown, errors=errors)
+    at_gate = tuple(wire.validate(fields, taken.raw, is_framed=False)) if errors else ()
+    return taken._replace(fields=shown, errors=errors, gate_errors=at_gate)

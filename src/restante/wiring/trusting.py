@@ -14,7 +14,7 @@ from restante.stores.oacp.trailer import split_trailer
 from restante.stores.oacp.validating import validate
 from restante.system.clock import SystemClock
 from restante.system.signing.desk import Format, ReceiverDesk
-from restante.system.signing.jose import check_auth
+from restante.system.signing.jose import check_auth, trailer_line
 from restante.system.signing.places import Place, place_of
 from restante.system.signing.trust import Trust
 
@@ -31,9 +31,15 @@ class OacpWire:
         """See the port."""
         return read_fields(raw)
 
-    def validate(self, fields: Mapping[str, object], raw: bytes) -> list[str]:
+    def validate(self, fields: Mapping[str, object], raw: bytes, *, is_framed: bool = True) -> list[str]:
         """See the port."""
-        return validate(fields, raw, check_auth=check_auth)
+        value = fields.get("auth")
+        if is_framed or not isinstance(value, str):
+            return validate(fields, raw if is_framed else b"", check_auth=check_auth)
+        # As if it stood where it belongs.
+        found = validate({**fields, "auth": "A"}, trailer_line("A"))
+        reason = check_auth(value)
+        return [*found, f"field 'auth': {reason}"] if reason else found
 
 
 def _sent_in(place: Place, fields: Mapping[str, object], raw: bytes) -> str:
