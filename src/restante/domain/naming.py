@@ -19,6 +19,12 @@ LEAST_PREFIX = 8
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 _LONGEST_NAME = 100
 
+# Letters of Cyrillic and Greek that most fonts draw as Latin ones (Unicode Technical Standard 39, confusables).
+_LOOKS = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0445\u0443\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u03bf\u03b1\u03bd\u03b9\u03c1\u03c5\u03ba\u043a\u043c\u0442\u043d\u0432",
+    "aeopcxyijshdqwoavipukkmthb",
+)
+
 
 def check_id(session_id: str) -> None:
     """Refuse what is no session's id: ASCII letters, digits and ``._:-``, at most 128 of them.
@@ -46,6 +52,20 @@ def check_name(name: str) -> None:
         raise UsageError(
             f"{name!r} is no name for a session", remedy=f"at most {_LONGEST_NAME} characters, no space at its ends"
         )
+
+
+def look_alikes(sessions: Iterable[Session]) -> list[list[Session]]:
+    """Return the groups of sessions whose names differ and can hardly be told apart by the eye.
+
+    Upper and lower case, forms of one letter in Unicode, and letters of other scripts that look like Latin ones count
+    as the same: a name is what people and models go by.
+    """
+    groups: dict[str, list[Session]] = {}
+    for one in sessions:
+        if one.name:
+            seen = unicodedata.normalize("NFKD", one.name.casefold()).translate(_LOOKS)
+            groups.setdefault(seen, []).append(one)
+    return [group for group in groups.values() if len({one.name for one in group}) > 1]
 
 
 def check_apart(session_id: str, name: str, candidates: Iterable[Session]) -> None:

@@ -214,3 +214,12 @@ def test_everything_can_be_copied_to_another_place_and_goes_on_there(
     assert cast.restante("migrate", str(tmp_path / "nowhere"), "data").code == 3
     monkeypatch.setenv("RESTANTE_DATA", str(tmp_path / "copy"))
     assert message in cast.by("", "inbox", "--session", "worker").out
+
+
+@pytest.mark.parametrize("name", ["Planner", "pl\u0430nner", "PLANN\u0415R", "planne\uff52"])
+def test_bl53_a_list_says_which_names_look_alike(cast: Cast, name: str) -> None:
+    assert "look alike" not in cast.restante("ls").out
+    assert cast.by(WORKER, "session", "rename", name).code == 0
+    (line,) = [one for one in cast.by("", "ls").out.splitlines() if "look alike" in one]
+    assert f"planner ({PLANNER[:8]})" in line
+    assert f"{name} ({WORKER[:8]})" in line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from restante.domain.naming import look_alikes
 from restante.domain.overview import Fate, Reason, mutual_waits
 from restante.domain.registry import Presence
 from restante.domain.text import age, iso, one_line, visible
@@ -98,11 +99,15 @@ def _parked(row: Row, now: datetime) -> str:
 
 
 def footer(rows: Sequence[Row], now: datetime) -> list[str]:
-    """Return what deserves a look in a list of sessions: who waits for whom, and who is idle with unread mail."""
+    """Return what deserves a look in a list: mutual waits, names that look alike, who is idle with unread mail."""
     by_id = {row.session.id: row.session for row in rows}
     lines = [
         f"{named(by_id[one])} and {named(by_id[other])} wait for each other: each holds the other's unanswered mail"
         for one, other in mutual_waits(list(rows))
+    ]
+    lines += [
+        f"these names look alike, so go by the ids: {', '.join(named(one) for one in group)}"
+        for group in look_alikes(by_id.values())
     ]
     unread = [row for row in rows if row.reason is Reason.INBOX_UNREAD]
     if unread:
