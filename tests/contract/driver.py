@@ -54,6 +54,15 @@ def _worktree(location: str) -> Iterator[Mailbox]:
 
 
 @contextmanager
+def _oacp(location: str) -> Iterator[Mailbox]:
+    from restante.stores.oacp.layout import Tree
+    from restante.stores.oacp.store import OacpMailbox
+
+    os.makedirs(os.path.join(location, "projects", "demo", "agents", "codex", "inbox", "archive"), exist_ok=True)
+    yield OacpMailbox(Tree(location), "demo", "codex", clock=SystemClock(), ids=MonotonicIds(), limits=LIMITS)
+
+
+@contextmanager
 def _postgres(location: str) -> Iterator[Mailbox]:
     from restante.stores.sql.postgres import open_postgres
 
@@ -65,7 +74,7 @@ def _postgres(location: str) -> Iterator[Mailbox]:
         database.close()
 
 
-HOMES = {"sqlite": _sqlite, "worktree": _worktree}
+HOMES = {"oacp": _oacp, "sqlite": _sqlite, "worktree": _worktree}
 # Homes without files of their own: no disk of ours can be full or read-only there.
 SERVERS = {"postgres": _postgres}
 

@@ -90,17 +90,14 @@ def transfer(inbox: Directory, shelf: Directory, name: str, wanted: str) -> Arch
     Raises:
         OSError: A step failed; the message still stands where it was.
     """
-    source = inbox.status(name)
-    if source is None or not stat.S_ISREG(source.st_mode):
+    if reason := obstacle(inbox, shelf, name, wanted):
+        return Retained(reason)
+    source, there = inbox.status(name), shelf.status(name)
+    if source is None:
         return Retained("source missing or not a regular file")
-    if digest(inbox, name) != wanted:
-        return Retained("digest drift; verify it again before another attempt")
-    there = shelf.status(name)
     if there is None:
         os.link(name, name, src_dir_fd=inbox.fd, dst_dir_fd=shelf.fd, follow_symlinks=False)
         shelf.sync()
-    elif not _is_one(there, source):
-        return Retained("destination exists; history is never replaced")
     # Whoever put another file in the source's place meanwhile had it linked, or keeps it where it is.
     linked, now = shelf.status(name), inbox.status(name)
     if linked is None or not _is_one(linked, source) or digest(shelf, name) != wanted:
@@ -113,6 +110,28 @@ def transfer(inbox: Directory, shelf: Directory, name: str, wanted: str) -> Arch
     elif now is not None:
         return Retained("another file took the source's place while it was moved")
     return Archived(shelf.at(name))
+
+
+def obstacle(inbox: Directory, shelf: Directory, name: str, wanted: str) -> str:
+    """Return why a message would stay where it is; empty where nothing stands in its way."""
+    source, there = inbox.status(name), shelf.status(name)
+    if source is None or not stat.S_ISREG(source.st_mode):
+        return "source missing or not a regular file"
+    if digest(inbox, name) != wanted:
+        return "digest drift; verify it again before another attempt"
+    # One file with both names is what a killed archiver left.
+    if there is not None and not _is_one(there, source):
+        return "destination exists; history is never replaced"
+    return ""
+
+
+def obstacle_to(inbox: Directory, name: str, wanted: str) -> str:
+    """Return why a message could not be archived; empty where nothing stands in its way."""
+    try:
+        with inbox.inside(ARCHIVE) as shelf:
+            return obstacle(inbox, shelf, name, wanted)
+    except RestanteError as error:
+        return error.message
 
 
 def digest(directory: Directory, name: str) -> str:

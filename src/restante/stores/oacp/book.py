@@ -118,8 +118,8 @@ class Book:
         Raises:
             KeyError, TypeError, ValueError: It is none of ours.
         """
-        number = line["n"]
-        if not isinstance(number, int) or (self.lines and number <= self.lines[-1]["n"]):
+        number = int(line["n"])
+        if self.lines and number <= self.lines[-1]["n"]:
             return
         apply(self, self.cases, line)
         self.lines.append(line)

@@ -366,7 +366,9 @@ def _thread(
     """Return the conversation to go on with, empty for a fresh one, and what the sender should know of it."""
     if letter.conversation or not (letter.parent and letter.inherits):
         return letter.conversation, ()
-    found = conversation_of(tree, project, letter.sender, letter.parent, accept=accept)
+    found = None
+    if _keeps_copies(tree, project, letter.sender):
+        found = conversation_of(tree, project, letter.sender, letter.parent, accept=accept)
     if found is None:
         return "", (
             f"message {letter.parent!r} was not found in {letter.sender}'s inbox, outbox or archive; "

@@ -152,12 +152,17 @@ class Room:
 
     def __enter__(self) -> Self:
         self.inbox = self._stack.enter_context(self._tree.open_agent(self._project, self._agent, INBOX))
-        self.files = dict(pending(self.inbox))
-        self._library.keep(set(self.files))
+        self.scan()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()
+
+    def scan(self) -> None:
+        """See what is in the inbox now."""
+        self.files = dict(pending(self.inbox))
+        self._library.keep(set(self.files))
+        self._others = {key: directory for key, directory in self._others.items() if directory}
 
     def news(self, book: Book, now: datetime, expired: set[str]) -> tuple[list[Line], list[Fault]]:
         """Return the lines that the book lacks, and the faults of files that are no messages.
@@ -174,9 +179,12 @@ class Room:
             if not case.is_open():
                 continue
             if case.file not in self.files:
+                # In the order of its way, so that a file that is on it meanwhile is met: sending, inbox, archive.
+                if self._is_underway(case.file) or self.inbox.status(case.file):
+                    continue
                 if taken := self._taken(case):
                     lines.append(taken)
-                elif not self._is_underway(case.file):
+                else:
                     gone.append(one)
             elif case.head.expires and (one in expired or case.head.expires <= now):
                 late.append(case)
@@ -193,7 +201,9 @@ class Room:
         status = self.files.get(case.file)
         if status is not None:
             return self._library.message(case, self.inbox, status)
-        for directory in (self._archive, self._withdrawn):
+        # What is promised to be delivered is delivered by the next writer, and can be read already. In the order of a
+        # file's way, so that one that is on it meanwhile is met.
+        for directory in (self._sending, self.inbox, self._archive, self._withdrawn):
             if directory is not None and (status := directory.status(case.file)) is not None:
                 return self._library.message(case, directory, status)
         return "its file is gone"
@@ -205,6 +215,10 @@ class Room:
     @property
     def _withdrawn(self) -> Directory | None:
         return self._other(WITHDRAWN, PROJECTS, self._project, STATE, OURS, self._agent, WITHDRAWN)
+
+    @property
+    def _sending(self) -> Directory | None:
+        return self._other(SENDING, PROJECTS, self._project, STATE, OURS, self._agent, SENDING)
 
     def _other(self, key: str, *place: str) -> Directory | None:
         if key not in self._others:
@@ -240,8 +254,7 @@ class Room:
         return {"kind": "receipts", "at": iso(at), "receipts": [receipt_line(receipt)]}
 
     def _is_underway(self, name: str) -> bool:
-        sending = self._other(SENDING, PROJECTS, self._project, STATE, OURS, self._agent, SENDING)
-        return sending is not None and sending.status(name) is not None
+        return self._sending is not None and self._sending.status(name) is not None
 
 
 def _cases(book: Book, lines: list[Line]) -> list[Case]:

@@ -17,7 +17,7 @@ from restante.domain.mailbox import Archived, Counts, Entry, Fault, Mark, Posted
 from restante.domain.message import Priority, Reply, Sender
 from restante.domain.receipt import Action, Receipt
 from restante.domain.text import iso, one_line
-from restante.stores.oacp.archive import Retained, move, transfer
+from restante.stores.oacp.archive import Retained, move, obstacle_to, transfer
 from restante.stores.oacp.book import apply, receipt_line
 from restante.stores.oacp.bookfile import BookFile
 from restante.stores.oacp.following import Teller, parse_cursor
@@ -44,6 +44,8 @@ GUIDANCE = "guidance"
 _GUIDANCE_TYPE = "notification"
 # Answers after which the file may leave the inbox; after the others work or a word is still to come.
 _TERMINAL = (Status.ACCEPTED, Status.REJECTED, Status.APPLIED, Status.NOT_APPLICABLE)
+# So often a look begins anew because others wrote meanwhile; then it keeps them waiting for once.
+_MOST_SURVEYS = 8
 # A cursor names what is not in the book yet; more than so much is put into the book instead.
 _MOST_NAMED = 100
 _NO_LIMITS = Limits()
@@ -286,8 +288,8 @@ class OacpMailbox:
                 message = room.message(case)
                 if isinstance(message, str):
                     faults.append(Fault(case.file, 0, message))
-                elif case.file in room.files and (reason := self._unsettled(case, now)):
-                    faults.append(Fault(case.file, 0, reason))
+                elif reason := self._obstacle(room, case, now):
+                    faults.append(Fault(case.file, 0, f"it was answered, and stays in the inbox: {reason}"))
             return [*self._file.faults, *faults]
 
     def archive(self) -> Archived:
@@ -307,17 +309,30 @@ class OacpMailbox:
     def _looking(self, most_news: int | None = None) -> Iterator[tuple[Room, dict[str, Case], datetime, list[Line]]]:
         """Open the mailbox for a look: what was found and is not in the book happens in a copy of its cases."""
         with Room(self._tree, self._project, self._agent, self._library) as room:
-            book = self._file.look()
-            now = self._clock.now()
-            news, _ = room.news(book, now, self._expired)
+            news, now = self._survey(room)
             if most_news is not None and len(news) > most_news:
-                with self._writing() as (_, book, now):
+                with self._writing() as (_, _, now):
                     news = []
-            cases = dict(book.cases)
+            cases = dict(self._file.book.cases)
             for line in news:
-                apply(book, cases, line)
+                apply(self._file.book, cases, line)
             self._remember(news)
             yield room, cases, now, news
+
+    def _survey(self, room: Room) -> tuple[list[Line], datetime]:
+        """Compare the tree with the book, both of one moment: writers change the book first, and then the tree."""
+        for _ in range(_MOST_SURVEYS):
+            before = self._file.look().last
+            room.scan()
+            now = self._clock.now()
+            news, _ = room.news(self._file.book, now, self._expired)
+            if not news or self._file.look().last == before:
+                return news, now
+        with self._file.locked():
+            book = self._file.look()
+            room.scan()
+            now = self._clock.now()
+            return room.news(book, now, self._expired)[0], now
 
     @contextmanager
     def _writing(self) -> Iterator[tuple[Room, Book, datetime]]:
@@ -443,8 +458,10 @@ class OacpMailbox:
             return True
         return case.standing(now).status in _TERMINAL and case.merged.action is not Action.PENDING
 
-    def _unsettled(self, case: Case, now: datetime) -> str:
-        return "it was answered, and could not be moved out of the inbox" if self._is_terminal(case, now) else ""
+    def _obstacle(self, room: Room, case: Case, now: datetime) -> str:
+        """Return why a file cannot leave the inbox; that it could, and nobody has moved it yet, is nothing."""
+        is_due = case.file in room.files and self._is_terminal(case, now)
+        return obstacle_to(room.inbox, case.file, case.sha256) if is_due else ""
 
     def _move(self, room: Room, case: Case) -> bool:
         if case.file not in room.files:
