@@ -272,12 +272,23 @@ class AuditStore:
     def _check_readable(self, folder: Directory, index: AuditIndex, message_id: str) -> None:
         """Refuse where a record of this message cannot be read: it may say that the message ran already."""
         mark = safe_id(message_id)
-        for name in index.unreadable():
-            if mark in name:
-                raise Damaged(
-                    f"{folder.at(name)} cannot be read, so that a replay of {message_id!r:.120} cannot be ruled out",
-                    remedy="mend it or put it aside",
-                )
+        own = [
+            name for name in index.find([message_key(self._receiver, message_id)]) if not self._is_whole(folder, name)
+        ]
+        for name in (*own, *(one for one in index.unreadable() if mark in one)):
+            raise Damaged(
+                f"{folder.at(name)} cannot be read, so that a replay of {message_id!r:.120} cannot be ruled out",
+                remedy="mend it or put it aside",
+            )
+
+    def _is_whole(self, folder: Directory, name: str) -> bool:
+        try:
+            self._record(folder, name)
+        except NothingThere:
+            return True
+        except RestanteError:
+            return False
+        return True
 
     def _history(self, folder: Directory, index: AuditIndex, message: Mapping[str, object]) -> list[dict[str, object]]:
         ids = [_text(message.get(name)) for name in ("id", "parent_message_id")]
