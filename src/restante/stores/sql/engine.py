@@ -29,6 +29,14 @@ _Answer = TypeVar("_Answer")
 # Connections of the parent process: closing one of them in a child could end what the parent is at.
 _OF_PARENT: list[sqlite3.Connection] = []
 
+_MOST_REMEMBERED = 20_000
+
+
+class _Locks:
+    """How often this process locked a database for writing: what a group read before that may not be true under it."""
+
+    taken = 0
+
 
 class Engine:
     """A ``transaction.Database`` on one SQLite connection. May be shared between threads, which take turns.
@@ -48,34 +56,21 @@ class Engine:
         self._leader = 0
         self._has_begun = False
         self._undone: RestanteError | None = None
+        # Whether the group reads one state, and how many locks had been taken when that began.
+        self._is_looking = False
+        self._looked_at = 0
+        # What was read and is true as long as nobody writes; and SQLite's word for whether anybody else did.
+        self._memory: dict[object, Any] = {}
+        self._remembered_of: tuple[sqlite3.Connection | None, int] = (None, 0)
 
     @property
     def path(self) -> str:
         """The file, with symbolic links resolved; a name in brackets where there is none."""
         return self._path
 
-    @contextmanager
-    def reading(self) -> Iterator[Run | None]:
+    def reading(self) -> _Reading:
         """Read one consistent state; see ``transaction.Database.reading``."""
-        with self._held(), translated(self._path):
-            if self._has_begun or self._undone:
-                yield Run(self._of_group())
-                return
-            connection, frozen = self._for_reading()
-            if connection is None:
-                yield None
-                return
-            try:
-                connection.execute("BEGIN")
-                self._insist(lambda: self._check_version(connection))
-                yield Run(connection)
-                if frozen and fingerprint(self._path) != frozen:
-                    raise Busy(f"{self._path} was written while it was read", remedy="try again")
-            finally:
-                if frozen:
-                    connection.close()
-                else:
-                    self._roll_back()
+        return _Reading(self)
 
     def writing(self, *, create: bool = False) -> _Writing:
         """Write, alone and durably; see ``transaction.Database.writing``."""
@@ -91,18 +86,20 @@ class Engine:
             self._leader = threading.get_ident()
             try:
                 yield
-                if self._undone:
-                    raise self._undone
-                if self._has_begun and (connection := self._connection):
+                if self._has_begun or self._undone:
                     with translated(self._path):
-                        self._insist(partial(connection.execute, "COMMIT"))
+                        self._insist(partial(self._of_group().execute, "COMMIT"))
+            except BaseException:
+                self._forget()
+                raise
             finally:
-                self._leader, self._has_begun, self._undone = 0, False, None
+                self._leader, self._has_begun, self._undone, self._is_looking = 0, False, None, False
                 self._roll_back()
 
     def close(self) -> None:
         """Let go of the database; closing twice changes nothing, and what is asked for next opens it again."""
         with self._held():
+            self._leave_look()
             self._drop()
 
     def _for_reading(self) -> tuple[sqlite3.Connection | None, tuple[int, ...]]:
@@ -121,13 +118,63 @@ class Engine:
         """Let go of the connection."""
         raise NotImplementedError
 
+    def begin_reading(self) -> tuple[Run | None, tuple[int, ...]]:
+        """Begin what ``end_reading`` ends; a frozen database also has a fingerprint."""
+        if self._is_leading():
+            if self._has_begun or self._undone:
+                return Run(self._of_group(), self._memory), ()
+            if self._is_looking and self._looked_at == _Locks.taken:
+                return Run(self._of_group(), self._memory), ()
+            self._leave_look()
+        else:
+            self._take()
+        try:
+            connection, frozen = self._for_reading()
+            if connection is None:
+                return None, ()
+            self._looked_at = _Locks.taken
+            try:
+                connection.execute("BEGIN")
+                self._insist(partial(self._check_version, connection, is_ours=not frozen))
+            except BaseException:
+                if frozen:
+                    connection.close()
+                raise
+        except BaseException:
+            self._roll_back()
+            if not self._is_leading():
+                self._lock.release()
+            raise
+        # A group goes on with the state it saw first, until it or anybody else here locked a database: what is read
+        # under a lock must be what is true under it.
+        self._is_looking = self._is_leading() and not frozen
+        return Run(connection, {} if frozen else self._memory), frozen
+
+    def end_reading(self, run: Run | None, frozen: tuple[int, ...]) -> None:
+        """End a look, unless it is one that the thread's group goes on with."""
+        try:
+            if run is not None and frozen:
+                run.close()
+            elif not self._is_leading():
+                self._roll_back()
+        finally:
+            if not self._is_leading():
+                self._lock.release()
+
+    def _leave_look(self) -> None:
+        if self._is_looking:
+            self._is_looking = False
+            self._roll_back()
+
     def _begin(self, *, create: bool) -> sqlite3.Connection | None:
         """Begin to write and return the connection; ``None`` where there is no database."""
+        self._leave_look()
         while True:
             connection = self._for_writing(create=create)
             if connection is None:
                 return None
             self._insist(partial(connection.execute, "BEGIN IMMEDIATE"))
+            _Locks.taken += 1
             if self._is_ours():
                 self._check_version(connection)
                 return connection
@@ -152,22 +199,27 @@ class Engine:
             self._roll_back()
             self._lock.release()
             raise
-        return None if connection is None else Run(connection)
+        return None if connection is None else Run(connection, self._memory)
 
-    def end_writing(self, error: BaseException | None, *, has_begun: bool) -> None:
+    def end_writing(self, error: BaseException | None, run: Run | None) -> None:
         """End a transaction or a step.
 
         Args:
             error: Why it is to be undone; ``None`` for keeping it.
-            has_begun: Whether there is a database.
+            run: The transaction; ``None`` where there is no database.
         """
+        if error is not None or (run is not None and not run.has_kept):
+            self._forget()
         if self._is_leading():
-            if has_begun:
+            if run is not None:
                 self._end_step(error)
             return
         try:
-            if error is None and has_begun and (connection := self._connection):
+            if error is None and run is not None and (connection := self._connection):
                 self._insist(partial(connection.execute, "COMMIT"))
+        except BaseException:
+            self._forget()
+            raise
         finally:
             self._roll_back()
             self._lock.release()
@@ -185,7 +237,7 @@ class Engine:
                 return None
             connection, self._has_begun = begun, True
         connection.execute("SAVEPOINT step")
-        return Run(connection)
+        return Run(connection, self._memory)
 
     def _end_step(self, error: BaseException | None) -> None:
         connection = self._of_group()
@@ -200,6 +252,7 @@ class Engine:
 
     def _undo_step(self, connection: sqlite3.Connection, cause: BaseException) -> None:
         """Undo a step; where SQLite undid the whole group, as on a full disk, the rest of the group must not go on."""
+        self._forget()
         reason = cause
         if connection.in_transaction:
             try:
@@ -215,9 +268,28 @@ class Engine:
             else StorageFailed(f"{self._path}: a step could not be undone ({reason})", remedy="try again")
         )
 
-    def _check_version(self, connection: sqlite3.Connection) -> None:
-        if connection.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
-            version_of(connection, self._path)
+    def _check_version(self, connection: sqlite3.Connection, *, is_ours: bool = True) -> None:
+        """See to it that a transaction that just began finds our form, and nothing remembered that is not so any more.
+
+        Args:
+            connection: The database.
+            is_ours: Whether it is the connection that is kept.
+        """
+        if is_ours:
+            state = connection, connection.execute("PRAGMA data_version").fetchone()[0]
+            if state == self._remembered_of and len(self._memory) < _MOST_REMEMBERED:
+                return
+            self._forget()
+            self._remembered_of = state
+        try:
+            if connection.execute("PRAGMA user_version").fetchone()[0] != SCHEMA_VERSION:
+                version_of(connection, self._path)
+        except BaseException:
+            self._remembered_of = (None, 0)
+            raise
+
+    def _forget(self) -> None:
+        self._memory.clear()
 
     def _insist(self, act: Callable[[], _Answer]) -> _Answer:
         return insist(act, self._busy_seconds)
@@ -243,7 +315,8 @@ class Engine:
             if self._connection:
                 _OF_PARENT.append(self._connection)
             self._connection, self._lock, self._pid = None, threading.Lock(), os.getpid()
-            self._leader, self._has_begun, self._undone = 0, False, None
+            self._leader, self._has_begun, self._undone, self._is_looking = 0, False, None, False
+            self._remembered_of = (None, 0)
         if not self._lock.acquire(timeout=self._busy_seconds):
             raise Busy(f"{self._path} was in use by another thread for too long", remedy="try again")
 
@@ -254,6 +327,38 @@ class Engine:
                 self._connection.execute("ROLLBACK")
             except sqlite3.Error:
                 self._drop()
+
+
+class _Reading:
+    """A block of ``reading``. Not a generator, as ``_Writing``."""
+
+    __slots__ = ("_engine", "_frozen", "_run")
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._run: Run | None = None
+        self._frozen: tuple[int, ...] = ()
+
+    def __enter__(self) -> Run | None:
+        try:
+            self._run, self._frozen = self._engine.begin_reading()
+        except FOREIGN as error:
+            raise translate(self._engine.path, error) from error
+        return self._run
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        path = self._engine.path
+        try:
+            if error is None and self._frozen and fingerprint(path) != self._frozen:
+                raise Busy(f"{path} was written while it was read", remedy="try again")
+        except FOREIGN as failed:
+            raise translate(path, failed) from failed
+        finally:
+            self._engine.end_reading(self._run, self._frozen)
+        if isinstance(error, FOREIGN):
+            raise translate(path, error) from error
 
 
 class _Writing:
@@ -277,7 +382,7 @@ class _Writing:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self._engine.end_writing(error, has_begun=self._run is not None)
+            self._engine.end_writing(error, self._run)
         except FOREIGN as failed:
             raise translate(self._engine.path, failed) from failed
         if isinstance(error, FOREIGN):
@@ -287,10 +392,20 @@ class _Writing:
 class Run:
     """A transaction of SQLite; see ``transaction.Transaction``."""
 
-    __slots__ = ("_connection",)
+    __slots__ = ("_connection", "has_kept", "memory")
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, memory: dict[object, Any]) -> None:
         self._connection = connection
+        self.memory = memory
+        self.has_kept = False
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._connection.close()
+
+    def keep(self) -> None:
+        """Say that what is remembered is right; see ``transaction.Transaction``."""
+        self.has_kept = True
 
     def all(self, statement: str, **values: object) -> list[Row]:
         """Run a statement and return its rows."""

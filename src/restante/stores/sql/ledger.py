@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from restante.domain.mailbox import Entry
+    from restante.domain.message import Message
     from restante.domain.receipt import Receipt
     from restante.stores.sql.rows import Row
     from restante.stores.sql.transaction import Transaction
 
 MOST = 2**63 - 1
+
+_MOST_SHARES = 256
 
 
 class Sight(NamedTuple):
@@ -52,13 +55,50 @@ def look(earlier: Sight | None, now: int, newest: int) -> Sight:
     return Sight(earlier.latest, earlier.known, now)
 
 
+class Known:
+    """What was read of a mailbox and holds until anybody writes to it; a post is added to it as it comes.
+
+    Args:
+        row: The statement ``box``.
+
+    Attributes:
+        row: The same, as of now.
+        counts: The statement ``counts``, where nothing pending has expired.
+        room: How many are pending then, and their bytes.
+        shares: The same of single senders.
+    """
+
+    __slots__ = ("counts", "room", "row", "shares")
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.counts: Row | None = None
+        self.room: tuple[int, int] | None = None
+        self.shares: dict[str, tuple[int, int]] = {}
+
+    def add(self, message: Message, size: int) -> None:
+        """Take in a message that was posted."""
+        created = to_ms(message.created)
+        if self.counts:
+            pending, unseen, oldest = self.counts
+            self.counts = pending + 1, unseen + 1, created if oldest is None else min(oldest, created)
+        if self.room:
+            self.room = self.room[0] + 1, self.room[1] + size
+        if share := self.shares.get(message.sender.name):
+            self.shares[message.sender.name] = share[0] + 1, share[1] + size
+        if message.expires is not None:
+            first = self.row[5]
+            expires = to_ms(message.expires)
+            self.row = (*self.row[:5], expires if first is None else min(first, expires))
+
+
 class Ledger:
     """A mailbox within a transaction.
 
     Args:
         run: The transaction.
         address: The mailbox.
-        row: Its counters: the statement ``box``.
+        known: What was read of it.
         now: The time.
         earlier: What the reader knew of time before.
         owner: Whose it is.
@@ -68,12 +108,14 @@ class Ledger:
         self,
         run: Transaction,
         address: str,
-        row: Row,
+        known: Known,
         now: datetime,
         earlier: Sight | None = None,
         *,
         owner: str = "",
     ) -> None:
+        row = known.row
+        self.known = known
         self.run = run
         self.address = address
         self.now = now
@@ -85,6 +127,8 @@ class Ledger:
         self.total: int = row[4]
         self._next_expiry: int | None = row[5]
         self._before = row[2:5]
+        self._posted: list[tuple[Message, int]] = []
+        self._has_only_posted = True
         self.sight = look(earlier, to_ms(now), self.number)
 
     def row(self, message_id: str) -> Row | None:
@@ -120,6 +164,7 @@ class Ledger:
     def tell(self, kind: ChangeKind, at_ms: int, number: int | None, message_id: str) -> int:
         """Write a change into the log and return its place there."""
         self.change += 1
+        self._has_only_posted &= kind is ChangeKind.POSTED
         self.run.do(
             "add_change",
             box=self.box,
@@ -130,6 +175,41 @@ class Ledger:
             message_id=message_id,
         )
         return self.change
+
+    def posted(self, message: Message, size: int) -> None:
+        """Take note of a message that was stored."""
+        self.number = message.number
+        self.total += 1
+        self._posted.append((message, size))
+
+    def held(self, sender: str) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Return how many messages are pending and their bytes: all of them, and those of a sender."""
+        known = self.known
+        share = known.shares.get(sender)
+        if known.room and share and self._is_current:
+            return known.room, share
+        sight = self.sight
+        row = self.run.one("room", box=self.box, sender=sender, now=sight.now, latest=sight.latest, known=sight.known)
+        assert row is not None
+        if self._is_current:
+            known.room = row[0], row[1]
+            if len(known.shares) >= _MOST_SHARES:
+                known.shares.clear()
+            known.shares[sender] = row[2], row[3]
+        return (row[0], row[1]), (row[2], row[3])
+
+    def counts(self) -> Row:
+        """Return how many messages are pending, how many of them unseen, and when the oldest of those was posted."""
+        if not self._is_current:
+            return _of_pending(self, "counts")[0]
+        if self.known.counts is None:
+            self.known.counts = _of_pending(self, "counts")[0]
+        return self.known.counts
+
+    @property
+    def _is_current(self) -> bool:
+        """Whether nothing that is not closed has expired, so that numbers hold whatever time it is."""
+        return self._next_expiry is None or self._next_expiry > self.sight.latest
 
     def sweep(self) -> None:
         """Close what has expired, so that nobody has to look at it again and no clock can revive it."""
@@ -146,7 +226,8 @@ class Ledger:
 
     def settle(self) -> None:
         """Keep the counters, and number what happened among the owner's mailboxes."""
-        if (self.number, self.change, self.total) != self._before:
+        state = self.number, self.change, self.total
+        if state != self._before:
             counter = mail_counter(self.owner)
             bump(self.run, counter)
             self.run.do(
@@ -157,11 +238,18 @@ class Ledger:
                 total=self.total,
                 counter=counter,
             )
+            if self._has_only_posted and len(self._posted) == self.total - self._before[2]:
+                self.known.row = (self.box, self.tag, *state, self._next_expiry)
+                for message, size in self._posted:
+                    self.known.add(message, size)
+            else:
+                self.run.memory.pop(_key(self.address, self.owner), None)
+        self.run.keep()
 
 
 def count(ledger: Ledger) -> Counts:
     """Return the numbers of a mailbox."""
-    pending, unseen, oldest = _of_pending(ledger, "counts")[0]
+    pending, unseen, oldest = ledger.counts()
     # Every message was once the newest unseen one, and the mark never falls.
     return Counts(ledger.total, unseen, pending, ledger.number, None if oldest is None else to_time(oldest))
 
@@ -205,6 +293,10 @@ def open_ledger(
     """
     if run is None:
         return None
+    key = _key(address, owner)
+    known: Known | None = run.memory.get(key)
+    if known:
+        return Ledger(run, address, known, now, earlier, owner=owner)
     row = run.one("box", address=address, owner=owner)
     if row is None and create:
         # The tag tells the cursors of a deleted and newly made database from those of this one.
@@ -214,4 +306,10 @@ def open_ledger(
             raise NoSuchSession(f"no mailbox {address}")
     if row is None:
         return None
-    return Ledger(run, address, row, now, earlier, owner=owner)
+    known = run.memory[key] = Known(row)
+    return Ledger(run, address, known, now, earlier, owner=owner)
+
+
+def _key(address: str, owner: str) -> tuple[str, str, str]:
+    """Return under what a mailbox is remembered."""
+    return "box", address, owner

@@ -59,7 +59,8 @@ class SqlSessions:
         if not _is_text(session_id):
             return None
         with self._database.reading() as run:
-            return _mine(run, session_id, owner) if run else None
+            found = _one(run, ("session", session_id), "session", id=session_id) if run else None
+        return found if found and found.owner == owner else None
 
     def named(self, reference: str, owner: str) -> list[Session]:
         """Return the sessions that have this name, or an id that begins with it, in the order of registration."""
@@ -75,14 +76,17 @@ class SqlSessions:
         if not secret_digest or not _is_text(secret_digest):
             return None
         with self._database.reading() as run:
-            row = run.one("session_proven", digest=secret_digest) if run else None
-        return _read(row) if row else None
+            return _one(run, ("proven", secret_digest), "session_proven", digest=secret_digest) if run else None
 
     def all(self, owner: str) -> list[Session]:
         """Return an owner's sessions, in the order they were registered."""
         with self._database.reading() as run:
-            rows = run.all("sessions", owner=owner) if run else []
-        return [_read(row) for row in rows]
+            if run is None:
+                return []
+            found: list[Session] | None = run.memory.get(("sessions", owner))
+            if found is None:
+                found = run.memory["sessions", owner] = [_read(row) for row in run.all("sessions", owner=owner)]
+            return list(found)
 
     def changed_since(self, event: int, owner: str) -> tuple[list[Session], list[str]]:
         """Return the sessions that changed after an event, and the ids of those deleted after it; both in order."""
@@ -173,7 +177,11 @@ class SqlSessions:
     def setting(self, name: str) -> str | None:
         """Return a setting that a person made; ``None`` where none was made."""
         with self._database.reading() as run:
-            row = run.one("setting", name=name) if run else None
+            if run is None:
+                return None
+            row = run.memory.get(("setting", name)) or run.one("setting", name=name)
+            if row:
+                run.memory["setting", name] = row
         return row[0] if row else None
 
     def set_setting(self, name: str, value: str) -> None:
@@ -241,6 +249,14 @@ def _is_text(word: str) -> bool:
 
 def _counter(owner: str) -> str:
     return f"sessions:{owner}"
+
+
+def _one(run: Transaction, key: tuple[str, str], statement: str, **values: object) -> Session | None:
+    """Return a session, from memory where it was read already. Only what is there is remembered: callers ask much."""
+    found: Session | None = run.memory.get(key)
+    if found is None and (row := run.one(statement, **values)):
+        found = run.memory[key] = _read(row)
+    return found
 
 
 def _mine(run: Transaction, session_id: str, owner: str) -> Session | None:

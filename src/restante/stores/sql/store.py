@@ -85,8 +85,7 @@ class SqlMailbox:
                 return Posted(earlier, duplicate=True)
             self._check_room(ledger, draft.sender.name, size)
             message = self._message(ledger, draft)
-            ledger.number = message.number
-            ledger.total += 1
+            ledger.posted(message, size)
             change = ledger.tell(ChangeKind.POSTED, to_ms(message.created), message.number, message.id)
             _add(ledger, message, size, change)
         return Posted(message)
@@ -318,12 +317,8 @@ class SqlMailbox:
     def _check_room(self, ledger: Ledger, sender: str, size: int) -> None:
         if self._limits.pending_messages is None and self._limits.pending_bytes is None:
             return
-        sight = ledger.sight
-        row = ledger.run.one(
-            "room", box=ledger.box, sender=sender, now=sight.now, latest=sight.latest, known=sight.known
-        )
-        assert row is not None
-        check_room(self._limits, size, address=self._address, held=row[:2], sender=sender, of_sender=row[2:])
+        held, share = ledger.held(sender)
+        check_room(self._limits, size, address=self._address, held=held, sender=sender, of_sender=share)
 
     def _message(self, ledger: Ledger, draft: Draft) -> Message:
         return Message(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -12,6 +12,16 @@ if TYPE_CHECKING:
 
 class Transaction(Protocol):
     """A transaction. Its statements are those of queries.sql, by name."""
+
+    @property
+    def memory(self) -> dict[object, Any]:
+        """What was read in this state of the database, for who reads it again; emptied when anybody writes.
+
+        Where a database does not tell whether anybody did, nothing stays in it.
+        """
+
+    def keep(self) -> None:
+        """Say that this writer left what is remembered as it is true after it: it is not emptied on its account."""
 
     def all(self, statement: str, **values: object) -> list[Row]:
         """Run a statement and return its rows."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import zlib
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -311,13 +311,22 @@ class _Run:
         owners: The owners that it holds the lock on.
     """
 
-    __slots__ = ("_is_writing", "_statements", "link", "owners")
+    __slots__ = ("_is_writing", "_memory", "_statements", "link", "owners")
 
     def __init__(self, link: Link, statements: dict[str, LiteralString]) -> None:
         self.link = link
         self.owners: set[str] = set()
         self._statements = statements
         self._is_writing = statements is WRITING
+        self._memory: dict[object, Any] = {}
+
+    @property
+    def memory(self) -> dict[object, Any]:
+        """What was read in this state; of a writer nothing, as others write meanwhile."""
+        return {} if self._is_writing else self._memory
+
+    def keep(self) -> None:
+        """Nothing is remembered beyond this transaction."""
 
     def all(self, statement: str, **values: object) -> list[Row]:
         """Run a statement and return its rows."""
