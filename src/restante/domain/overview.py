@@ -46,6 +46,18 @@ class Row(NamedTuple):
         return self.session.latch.ended is not None
 
     @property
+    def state(self) -> str:
+        """What it is doing, in one word: ``gone``, ``detached``, ``blocked``, ``idle``, ``busy`` or ``new``."""
+        if self.presence in (Presence.GONE, Presence.DETACHED):
+            return self.presence.value
+        if self.session.blocked:
+            return "blocked"
+        if self.is_idle:
+            return "idle"
+        # One that was only just started has neither begun nor ended a turn.
+        return "busy" if self.session.latch.turn else "new"
+
+    @property
     def reason(self) -> Reason | None:
         """Why it deserves a look; ``None`` while it works."""
         if self.presence in (Presence.GONE, Presence.DETACHED):

@@ -195,6 +195,8 @@ def of_state(row: Row) -> JSON:
     return {
         **of_session(row.session),
         "presence": row.presence.value,
+        "state": row.state,
+        # The words of the published API, which knows no others.
         "status": "stopped" if is_over else "idle" if row.is_idle else "busy",
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -389,6 +390,7 @@ def test_s60_a_dialog_is_noted_until_the_next_thing_happens(
     words = payload("Notification", message='may I "permission_prompt"?', notification_type=kind)
     assert is_silent(run(repo, agent="claude", event="Notification", data=words, more=more))
     assert TurnFiles(str(data)).blocked(["S-1"]) == {"S-1": word}
+    assert stat.S_IMODE((data / "turns" / "S-1.blocked").stat().st_mode) == 0o600
     assert is_silent(run(repo, agent="claude", event=answered_by, data=payload(answered_by), more=more))
     assert TurnFiles(str(data)).blocked(["S-1"]) == {"S-1": ""}
     assert run.words is None

@@ -104,7 +104,7 @@ def test_through_clears_one_mailbox_up_to_a_message_and_spares_later_mail(cast: 
     assert _pending(cast) == ["here 3", "own 3"]
 
 
-@pytest.mark.parametrize("words", [(), ("--decision", "accepted"), ("msg_x", "--through", "msg_y")])
+@pytest.mark.parametrize("words", [(), ("--decision", "accepted"), ("msg_x", "--through", "msg_y"), ("--through",)])
 def test_an_acknowledgement_says_which_messages_in_one_way(cast: Cast, words: tuple[str, ...]) -> None:
     assert cast.by(WORKER, "ack", *words).code == 2
 

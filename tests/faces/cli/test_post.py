@@ -58,7 +58,7 @@ def test_a_receiver_is_named_by_name_id_or_a_beginning_of_the_id(cast: Cast, ref
 
 @pytest.mark.parametrize(
     ("reference", "code"),
-    [("0199bbb", 4), ("work", 4), ("x", 4), ("", 2), ("0199bbbb-zzzz", 3), ("no-such-session", 3)],
+    [("0199bbb", 4), ("work", 3), ("x", 3), ("", 2), ("0199bbbb-zzzz", 3), ("no-such-session", 3)],
 )
 def test_what_is_too_short_is_refused_and_what_is_unknown_is_not_there(cast: Cast, reference: str, code: int) -> None:
     answer = cast.by(PLANNER, "post", reference, "text")

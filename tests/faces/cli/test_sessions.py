@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from typing import TYPE_CHECKING
 
 import jsonschema
@@ -100,9 +101,49 @@ def test_a_session_that_ended_keeps_its_mail_and_finds_it_when_it_comes_back(cas
 def test_a_deleted_session_takes_its_mail_along_and_its_senders_can_learn_it(cast: Cast) -> None:
     message = cast.post(PLANNER, "worker", "text")
     assert cast.by("", "session", "delete", "worker").code == 0
-    assert cast.restante("session", "show", "worker").code == 4  # too short for the beginning of an id
+    assert cast.restante("session", "show", "worker").code == 3
     assert cast.restante("session", "show", WORKER).code == 3
     assert cast.by(PLANNER, "receipts", message, "--json").json["receipts"][0]["state"] == "deleted"
+
+
+@pytest.mark.parametrize("words", [("session", "show", "{}"), ("post", "{}", "text"), ("inbox", "--session", "{}")])
+def test_who_is_unknown_is_not_there_and_too_little_of_an_id_is_refused(cast: Cast, words: tuple[str, ...]) -> None:
+    for reference, code, told in (("foo", 3, "no session 'foo'"), (WORKER[:6], 4, "too short"), ("0", 4, "too short")):
+        answer = cast.by("", *(word.format(reference) for word in words))
+        assert (answer.code, told in answer.err) == (code, True), answer
+
+
+def test_a_list_says_what_its_words_mean_where_they_stand_in_it(cast: Cast) -> None:
+    cast.by("", "session", "start", "--id", "session-without-a-process", "--name", "far")
+    shown = cast.by("", "ls").out
+    assert "new: it has begun no turn" in shown
+    assert "a state with ?: nobody can tell" in shown
+    for name in (PLANNER, WORKER, "session-without-a-process"):
+        cast.by("", "session", "turn", "ended", "--session", name)
+        cast.by("", "session", "end", name)
+    assert "new:" not in cast.by("", "ls").out
+    assert "a state with ?" not in cast.restante("ls").out
+
+
+def test_a_list_of_items_is_counted_by_what_was_said_of_it(cast: Cast) -> None:
+    assert cast.by(WORKER, "session", "todo", "3").out.startswith("3 items open: worker")
+    assert "\nitems        3 open" in cast.restante("session", "show").out
+    assert "3 items open" in cast.restante("watch", WORKER).out
+    assert cast.restante("session", "todo", "3", "5").out.startswith("3 of 5 items open: worker")
+
+
+def test_a_dialog_is_told_once_and_in_the_word_that_every_list_has(cast: Cast) -> None:
+    cast.by(WORKER, "session", "blocked", "permission")
+    assert "blocked: permission" in cast.restante("watch", WORKER).out
+    assert "blocked: blocked" not in cast.restante("watch", WORKER).out
+    assert cast.row("worker")["state"] == "blocked"
+    assert re.search(r"worker .* blocked: permission", cast.restante("ls").out)
+
+
+def test_serve_takes_no_json_and_its_help_promises_none(cast: Cast) -> None:
+    assert "--json" not in cast.restante("help", "serve").out
+    assert cast.restante("serve", "--json").code == 2
+    assert "--json" in cast.restante("help", "persist").out
 
 
 def test_what_is_known_of_a_session_is_shown_and_can_be_changed(cast: Cast, worktree: Path) -> None:

@@ -101,9 +101,13 @@ def ack(
     """Say what you decided about messages and what became of the work. Ends their waiting."""
     from restante.domain.receipt import Action, Decision
 
-    if bool(messages) == bool(through):
+    if through == "" or bool(messages) == bool(through):
         raise UsageError(
-            "which messages?" if through is None else "both messages and --through were given",
+            "--through needs the message up to which all is acknowledged"
+            if through == ""
+            else "which messages?"
+            if through is None
+            else "both messages and --through were given",
             remedy="restante ack ID..., or restante ack --through ID; restante inbox shows the ids",
         )
     decided = choose(Decision, decision, what="decision") if decision else None

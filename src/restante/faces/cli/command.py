@@ -41,6 +41,7 @@ class Command(NamedTuple):
         place: ``module:function`` below ``restante.faces.cli``; imported when the command runs.
         arguments: What it takes, besides ``-C`` and ``--json``.
         audience: Who uses it; one of ``AUDIENCES``.
+        answers_json: Whether it takes ``--json``.
     """
 
     name: str
@@ -49,6 +50,12 @@ class Command(NamedTuple):
     place: str
     arguments: tuple[Argument, ...] = ()
     audience: str = "for you"
+    answers_json: bool = True
+
+    @property
+    def all_arguments(self) -> tuple[Argument, ...]:
+        """What it takes, with what every command does."""
+        return (*self.arguments, *(one for one in COMMON if self.answers_json or one.name != "as_json"))
 
 
 AUDIENCES = ("for you", "for the agent", "between sessions", "set-up")

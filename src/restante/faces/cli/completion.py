@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from restante.domain.errors import UsageError
-from restante.faces.cli.command import COMMON, SHELLS, Argument, Command
+from restante.faces.cli.command import SHELLS, Argument, Command
 from restante.faces.cli.output import say
 from restante.faces.cli.table import COMMANDS
 
@@ -22,7 +22,7 @@ def completion(shell: str, as_json: bool, **_common: object) -> None:
 
 
 def _arguments(command: Command) -> tuple[Argument, ...]:
-    return (*command.arguments, *COMMON)
+    return command.all_arguments
 
 
 def _first_words() -> list[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from restante.domain.errors import UsageError
-from restante.faces.cli.command import COMMON, Argument, Command
 from restante.faces.cli.table import COMMANDS
+
+if TYPE_CHECKING:
+    from restante.faces.cli.command import Argument, Command
 
 # No argument of a process can hold a NUL, so that it can mark what is text.
 _TEXT = "\0"
@@ -79,7 +81,7 @@ def parse(command: Command, words: list[str]) -> dict[str, Any]:
     Raises:
         UsageError: A word fits no argument, or one is missing.
     """
-    arguments = (*command.arguments, *COMMON)
+    arguments = command.all_arguments
     parser = Parser(
         prog=f"restante {command.name}",
         # Left to itself argparse makes a usage line at each start, and imports shutil to measure the terminal for it.

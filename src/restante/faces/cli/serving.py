@@ -44,12 +44,10 @@ def _words(found: Persistence) -> str:
     return f"off: no text of mail between sessions is written to disk; {where}"
 
 
-def serve(host: str | None, port: str | None, systemd: bool, launchd: bool, directory: str, as_json: bool) -> None:
+def serve(host: str | None, port: str | None, systemd: bool, launchd: bool, directory: str) -> None:
     """Run the server in place of this process."""
     from importlib.util import find_spec
 
-    if as_json:
-        raise UsageError("serve answers by HTTP, not by --json", remedy="restante serve")
     if port is not None and number_from(port, what="--port") > 65_535:
         raise UsageError(f"--port {port!r} is no port", remedy="0 to 65535")
     if any(find_spec(name) is None for name in ("starlette", "uvicorn", "msgspec")):

@@ -22,6 +22,11 @@ _LONGEST_NAME = 40
 _HEAD = ("NAME", "ID", "AGENT", "STATE", "LAST TURN ENDED", "PENDING", "UNSEEN", "OLDEST UNSEEN", "PARKED")
 _COLOURS = {"idle": "cyan", "busy": "green", "gone": "red", "detached": "red", "blocked": "magenta"}
 _UNKNOWN = "?"
+# What a list says of words that do not explain themselves, where they stand in it.
+_LEGEND = (
+    ("new", "new: it has begun no turn since it registered"),
+    ("?", "a state with ?: nobody can tell whether its process still lives"),
+)
 
 
 def named(session: Session) -> str:
@@ -44,17 +49,16 @@ def sender_words(sender: Sender) -> str:
 
 def state_of(row: Row) -> str:
     """Return what a session is doing; with a question mark where nobody knows whether its process lives."""
-    if row.presence in (Presence.GONE, Presence.DETACHED):
-        return row.presence.value
-    session = row.session
-    if session.blocked:
-        word = f"blocked: {one_line(session.blocked, 20)}"
-    elif row.is_idle:
-        word = "idle"
-    else:
-        # One that was only just started has neither begun nor ended a turn.
-        word = "busy" if session.latch.turn else "new"
+    word = row.state
+    if word == "blocked":
+        word += f": {one_line(row.session.blocked, 20)}"
     return word + ("?" if row.presence is Presence.UNKNOWN else "")
+
+
+def items_words(session: Session) -> str:
+    """Return how many items of a session's list are open; of how many, where that was said."""
+    is_known = session.total_todos >= session.open_todos
+    return f"{session.open_todos} of {session.total_todos}" if is_known else str(session.open_todos)
 
 
 def _turn_end(row: Row, now: datetime) -> str:
@@ -118,12 +122,14 @@ def footer(rows: Sequence[Row], now: datetime) -> list[str]:
         lines.append(f"idle with unread mail: {', '.join(words)}")
     if any(not row.is_counted for row in rows):
         lines.append("? is what this server does not tell; it may be of an older version")
+    lines += [words for sign, words in _LEGEND if any(sign in state_of(row) for row in rows)]
     return lines
 
 
 def row_line(row: Row, now: datetime) -> str:
     """Return one session as one line: why it deserves a look, and the numbers behind that."""
-    parts = [state_of(row)]
+    # The reason says it already.
+    parts = [state_of(row).removeprefix("blocked: ") if row.reason is Reason.BLOCKED else state_of(row)]
     if row.session.latch.ended:
         parts.append(f"turn {row.session.latch.turn} ended {_turn_end(row, now)}")
     if not row.is_counted:
@@ -133,8 +139,8 @@ def row_line(row: Row, now: datetime) -> str:
         parts.append(f"{row.counts.pending} pending, {row.counts.unseen} unseen{oldest}")
     if row.is_parked:
         parts.append("waits for mail")
-    if row.session.total_todos:
-        parts.append(f"{row.session.open_todos} of {row.session.total_todos} items open")
+    if row.session.total_todos or row.session.open_todos:
+        parts.append(f"{items_words(row.session)} items open")
     if row.reason:
         return f"{named(row.session)}  {row.reason}: {'; '.join(parts)}"
     return f"{named(row.session)}  {'; '.join(parts)}"
@@ -161,7 +167,7 @@ def session_text(row: Row, names: Mapping[str, Session], now: datetime) -> str:
         ("registered", iso(session.created)),
         ("heard of", age(session.heartbeat, now)),
         ("detached", iso(session.detached) if session.detached else ""),
-        ("items", f"{session.open_todos} of {session.total_todos} open" if session.total_todos else ""),
+        ("items", f"{items_words(session)} open" if session.total_todos or session.open_todos else ""),
         ("mail", f"{row.counts.pending} pending, {row.counts.unseen} unseen" if row.is_counted else _UNKNOWN),
         ("waits for", ", ".join(named(names[one]) if one in names else one_line(one, 60) for one in row.waits_for)),
     )

@@ -36,6 +36,7 @@ _SESSION = record(**_SESSION_FIELDS)
 _ROW = record(
     **_SESSION_FIELDS,
     presence=words(Presence),
+    state=words(("gone", "detached", "blocked", "idle", "busy", "new")),
     status=words(("stopped", "idle", "busy")),
     reason=or_null(words(Reason)),
     # Null where the server that was asked does not tell the numbers.

@@ -157,7 +157,7 @@ SESSION_COMMANDS = (
         "Off until a person turns it on. Off writes no text of it to disk; a server then holds it in memory. Switching "
         "off deletes what was written. The mailbox of a worktree is always kept.",
         "serving:persist",
-        (Argument("switch", "What to do; without a word: status.", metavar="WORD", words=SWITCHES),),
+        (Argument("switch", "What to do, status if nothing is said.", metavar="WORD", words=SWITCHES),),
         audience="set-up",
     ),
     Command(
@@ -172,6 +172,7 @@ SESSION_COMMANDS = (
             Argument("launchd", "Print a property list for launchd and end.", ("--launchd",)),
         ),
         audience="set-up",
+        answers_json=False,
     ),
     Command(
         "account add",

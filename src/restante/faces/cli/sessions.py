@@ -9,7 +9,7 @@ from restante.domain.errors import UsageError
 from restante.domain.message import choose
 from restante.faces.cli.inputs import office_of
 from restante.faces.cli.output import say, tell
-from restante.faces.cli.session_render import footer, named, session_table, session_text
+from restante.faces.cli.session_render import footer, items_words, named, session_table, session_text
 from restante.faces.cli.windows import checked, number_from, row_of, window_of
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def todo(open_todos: str, total_todos: str | None, session: str | None, director
         raise UsageError(f"{still_open} of {total} items cannot be open", remedy="OPEN is at most TOTAL")
     window = window_of(directory)
     changed = window.describe(_reference(window, session), open_todos=still_open, total_todos=total)
-    _answer(changed, f"{changed.open_todos} of {changed.total_todos} items open:", as_json)
+    _answer(changed, f"{items_words(changed)} items open:", as_json)
 
 
 def blocked(dialog: str, session: str | None, directory: str, as_json: bool) -> None:

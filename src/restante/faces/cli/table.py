@@ -146,11 +146,11 @@ COMMANDS = (
         "ack",
         "Say what you decided about messages and what you did (for the agent).",
         "Ends their waiting. All of one mailbox are acknowledged, or none. What another session wrote counts as "
-        "accepted if you say nothing else.",
+        "accepted if you say nothing else; that session is told decision and action, and words only by reply.",
         "agent:ack",
         (
             Argument("messages", "The messages.", metavar="ID", many=True),
-            Argument("through", "This message, and all older ones of its mailbox.", ("--through",), "ID"),
+            Argument("through", "This message, and all older ones of its mailbox.", ("--through",), "ID", bare=""),
             Argument("decision", "What you decided.", ("--decision",), "WORD", words=DECISIONS),
             Argument("action", "What became of the work.", ("--action",), "WORD", words=ACTIONS),
             Argument("summary", "What you did or why not, in a sentence.", ("-m", "--message"), "TEXT", default=""),

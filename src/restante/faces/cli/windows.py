@@ -38,7 +38,8 @@ def checked(window: Window, reference: str) -> str:
 
     Raises:
         UsageError: It is empty.
-        Refused: It is too short for the beginning of an id, and no session has that name.
+        Refused: It is too little of a session's id, and no session has that name.
+        NoSuchSession: It is too short for the beginning of an id, and no session is meant by it.
     """
     if not reference:
         raise UsageError("no session was named", remedy="restante ls")
@@ -54,15 +55,16 @@ def row_of(rows: list[Row], reference: str) -> Row:
     """Return the one row that a whole id, a name or the beginning of an id stands for.
 
     Raises:
-        Refused: It is too short for the beginning of an id, and no session has that name.
+        Refused: It is too little of a session's id, and no session has that name.
         NoSuchSession: No session is meant by it, or several are.
     """
     from restante.domain.naming import LEAST_PREFIX, meant
 
     sessions = [row.session for row in rows]
-    if len(reference) < LEAST_PREFIX and not any(reference in (one.id, one.name) for one in sessions):
+    is_short = 0 < len(reference) < LEAST_PREFIX and not any(reference in (one.id, one.name) for one in sessions)
+    if is_short and any(one.id.startswith(reference) for one in sessions):
         raise Refused(
-            f"{reference!r} is no session's name, and too short for the beginning of an id",
+            f"{reference!r} begins a session's id, and is too short to name it by",
             remedy=f"give at least {LEAST_PREFIX} characters of the id, or a name: restante ls",
         )
     found = meant(reference, sessions)

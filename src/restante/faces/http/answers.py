@@ -57,6 +57,9 @@ class State(Session, rename="camel"):
     """A session, and what is proven of its process."""
 
     presence: Presence
+    state: Annotated[
+        Literal["gone", "detached", "blocked", "idle", "busy", "new"], Meta(description="as restante ls says it")
+    ]
     status: Literal["idle", "busy", "stopped"]
 
 
