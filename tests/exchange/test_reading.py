@@ -261,6 +261,22 @@ def test_s16_deleting_a_session_releases_its_wait_without_a_timeout(durable: Wor
     assert (answers[0].timed_out, answers[0].entries) == (False, ())
 
 
+def test_s56_detaching_a_session_releases_its_wait_without_a_timeout_and_keeps_its_mail(durable: World) -> None:
+    message = send(durable.window(ALICE), BOB)
+    take(durable.window(BOB))
+    bob = durable.window(BOB)
+    answers: list[Reading] = []
+    thread = waiting(lambda: bob.read(wait=60.0), answers)
+    until(lambda: durable.row(BOB).is_parked)
+    other = durable.another()
+    other.window(durable.person.identity).detach(BOB)
+    thread.join(20)
+    other.close()
+    assert [(one.timed_out, [entry.message for entry in one.entries]) for one in answers] == [(False, [message])]
+    # It may be waited for again: only an end that comes meanwhile releases.
+    assert durable.person.read(BOB, wait=0.01).timed_out
+
+
 def test_s17_one_post_releases_two_waits_of_one_receiver_and_both_carry_it(durable: World) -> None:
     first, second = durable.another(), durable.another()
     answers: list[Reading] = []

@@ -287,8 +287,9 @@ class LocalWindow:
             with self._parts.keeping.held() as boxes:
                 if corresponding.has_unseen(self._box(boxes, target), after):
                     return False
-            # Whoever waits for the mail of a session that was deleted waits for nothing.
-            if self._parts.sessions.session(target.id, target.owner) is None:
+            # Whoever waits for the mail of a session that was deleted, or that ended meanwhile, waits for nothing.
+            found = self._parts.sessions.session(target.id, target.owner)
+            if found is None or (found.detached is not None and target.detached is None):
                 return False
         return True
 

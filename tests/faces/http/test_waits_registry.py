@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import TYPE_CHECKING, cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from restante.domain.errors import Busy, RateLimited, SessionBusy
+from restante.faces.http.parking import Patience
 from restante.faces.http.waits import TURNS, Caps, Waiter, Waits, Why
+
+if TYPE_CHECKING:
+    from restante.faces.http.asking import Ask
+    from restante.faces.http.parking import Parking
 
 
 def waiter(owner: str, session: str, heard: list[Why], *, is_own: bool = False) -> Waiter:
@@ -47,6 +55,54 @@ def test_a_waiter_is_woken_once_and_keeps_its_place_until_it_leaves() -> None:
     waits.leave(one)
     assert len(waits) == 0
     waits.park(waiter("o", "s", []))
+
+
+@pytest.mark.parametrize("why", [Why.DROP, Why.STOP])
+def test_what_releases_for_good_is_not_missed_by_one_that_looks_again(why: Why) -> None:
+    waits = Waits(Caps(1, 9, 9))
+    heard: list[Why] = []
+    one = waiter("o", "s", heard)
+    waits.park(one)
+    waits.changed("o", "s")
+    waits.posted("o", "s")
+    assert one.missed is None
+    waits.dropped("o", "s") if why is Why.DROP else waits.stop()
+    assert (heard, one.missed) == ([Why.CHANGE], why)
+
+
+@pytest.mark.parametrize("why", [Why.DROP, Why.STOP])
+def test_s16_s56_a_release_that_comes_during_a_look_ends_the_wait_after_it(why: Why) -> None:
+    """The way of a read in the server: parked, let look again by a change, and released for good before it parked."""
+
+    class Client:
+        async def hung_up(self) -> None:
+            await asyncio.Event().wait()
+
+    class Places:
+        def __init__(self) -> None:
+            self.waits = Waits(Caps(9, 9, 9))
+
+        def enter(self, waiter: Waiter) -> None:
+            self.waits.park(waiter)
+
+        def leave(self, waiter: Waiter) -> None:
+            self.waits.leave(waiter)
+
+    async def wait() -> list[Why]:
+        places = Places()
+        patience = Patience(cast("Ask", Client()), 60.0, cast("Parking", places))
+        patience.park("o", "s")
+        places.waits.changed("o", "s")
+        heard = [await patience.released()]
+        places.waits.dropped("o", "s") if why is Why.DROP else places.waits.stop()
+        patience.park("o", "s")
+        async with asyncio.timeout(20):
+            heard.append(await patience.released())
+        patience.close()
+        assert len(places.waits) == 0
+        return heard
+
+    assert asyncio.run(wait()) == [Why.CHANGE, why]
 
 
 def test_the_caps() -> None:

@@ -66,7 +66,10 @@ class Patience:
         """
         self._released = self._loop.create_future()
         if self._waiter is not None:
-            self._waiter.is_armed = True
+            if self._waiter.missed is not None:
+                self._wake(self._waiter.missed)
+            else:
+                self._waiter.is_armed = True
             return
         waiter = Waiter(owner, session, is_own=is_own, wake=self._wake)
         self._parking.enter(waiter)

@@ -46,9 +46,12 @@ class Waiter:
         session: Full id of the session it waits for; empty for all of the owner's.
         is_own: Whether the session itself waits for its mail.
         wake: Called when it is released.
+
+    Attributes:
+        missed: What released it for good while it looked again; no look would find that out.
     """
 
-    __slots__ = ("is_armed", "is_own", "owner", "session", "wake")
+    __slots__ = ("is_armed", "is_own", "missed", "owner", "session", "wake")
 
     def __init__(self, owner: str, session: str, *, is_own: bool, wake: Callable[[Why], None]) -> None:
         self.owner = owner
@@ -56,6 +59,7 @@ class Waiter:
         self.is_own = is_own
         self.wake = wake
         self.is_armed = True
+        self.missed: Why | None = None
 
 
 class Waits:
@@ -171,3 +175,5 @@ class Waits:
             if waiter.is_armed:
                 waiter.is_armed = False
                 waiter.wake(why)
+            elif why in (Why.DROP, Why.STOP):
+                waiter.missed = why
