@@ -9,6 +9,12 @@ def main() -> None:
 
     # Starting makes thousands of objects that all stay: looking through them for garbage finds none.
     gc.set_threshold(100_000)
+    import sys
+
+    if sys.argv[1:2] == ["oacp"]:
+        from restante.faces.oacp import main as oacp_main
+
+        oacp_main(sys.argv[2:])
     from restante.faces.cli import main as cli_main
 
     cli_main()

@@ -1,0 +1,49 @@
+"""``doctor``: what is wrong with a tree."""
+
+from __future__ import annotations
+
+import json
+
+from restante.domain.errors import UsageError
+from restante.faces.oacp.ends import FAILED, Flags, clock, home_of, say
+
+_RANK = ("ok", "skip", "warn", "error")
+_SIGNS = {"ok": "[+]", "skip": "[-]", "warn": "[!]", "error": "[x]"}
+
+
+def doctor(words: list[str]) -> int:
+    """Look the tree over; 1 where something is wrong."""
+    flags = Flags("doctor", "Look the tree over. Mends nothing; each finding names the command that does.")
+    flags.add_argument("--project", default="")
+    flags.add_argument("-o", "--output", default="", help="write the report into a file, too")
+    flags.home()
+    flags.json()
+    given = flags.parse_args(words)
+    from restante.wiring.examining import Examiner
+
+    found = list(Examiner(home_of(given.oacp_dir), given.project, clock()).categories())
+    has_errors = any(one.severity == "error" for _, results in found for one in results)
+    worst = {name: max((one.severity for one in results), key=_RANK.index, default="ok") for name, results in found}
+    if given.json:
+        categories = [
+            {"name": name, "worst_severity": worst[name], "results": [one.report() for one in results]}
+            for name, results in found
+        ]
+        text = json.dumps({"has_errors": has_errors, "fixed": [], "categories": categories}, indent=2)
+    else:
+        lines = []
+        for name, results in found:
+            lines.append(f"{_SIGNS[worst[name]]} {name}")
+            for one in results:
+                lines.append(f"    {_SIGNS[one.severity]} {one.message}")
+                lines += [f"        {one.fix_hint}"] if one.fix_hint else []
+            lines.append("")
+        text = "\n".join([*lines, "Errors found." if has_errors else "No issues found."])
+    say(text)
+    if given.output:
+        try:
+            with open(given.output, "w", encoding="utf-8") as stream:
+                stream.write(text + "\n")
+        except OSError as error:
+            raise UsageError(f"--output {given.output}: {error.strerror}") from None
+    return FAILED if has_errors else 0

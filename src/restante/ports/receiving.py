@@ -1,0 +1,89 @@
+"""What working off an inbox of signed mail needs of the world beyond reading it, in domain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from restante.ports.intake import AuditBook
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+
+class PolicyText(NamedTuple):
+    """A receiver's policy, as it was read.
+
+    Attributes:
+        path: Where it lies.
+        config: What it says, parsed; ``None`` where there is none.
+        auth: What is proven of its signature, as audit records hold it.
+    """
+
+    path: str = ""
+    config: object = None
+    auth: Mapping[str, object] | None = None
+
+
+class Answer(NamedTuple):
+    """What a receiver writes back.
+
+    Attributes:
+        to: To whom.
+        type: One of the format's types.
+        subject: One line.
+        body: The text.
+        parent: Id of the message that is answered; its conversation is gone on with.
+    """
+
+    to: str
+    type: str
+    subject: str
+    body: str
+    parent: str
+
+
+class Shelved(NamedTuple):
+    """What became of an attempt to archive.
+
+    Attributes:
+        is_archived: Whether the message is in the archive, durably.
+        text: Its path there, else why it stays as it is.
+    """
+
+    is_archived: bool
+    text: str
+
+
+class Records(AuditBook, Protocol):
+    """The audit records of one receiver, with what a person's decision needs."""
+
+    def of_message(self, message_id: str) -> list[tuple[str, dict[str, object]]]:
+        """Return the records of a message that can be read, the oldest first, with the names of their files."""
+
+    def remember(self, message_id: str, payload_digest: str, now: datetime) -> None:
+        """Remember that a person let a message in, so that it is not let in again.
+
+        Raises:
+            StorageFailed: It could not be remembered.
+        """
+
+
+class Desk(Protocol):
+    """What a receiver does with mail that was read."""
+
+    def waiting(self) -> list[str]:
+        """Return the names of the messages that wait, whatever is in them."""
+
+    def place(self, name: str, priority: str, kind: str) -> tuple[int, int, str, str]:
+        """Return where a message stands in the order of work; smaller is sooner."""
+
+    def send(self, answer: Answer) -> str:
+        """Send an answer, signed where the receiver signs; return its id.
+
+        Raises:
+            RestanteError: Nothing was sent.
+        """
+
+    def archive(self, name: str, sha256: str) -> Shelved:
+        """Move a message of just these bytes into the archive, or leave everything as it is."""

@@ -1,0 +1,100 @@
+"""What the verbs of OACP ask of a tree: mail, keys, signatures, projects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from restante.domain.errors import UsageError
+from restante.stores.oacp.layout import find_home
+from restante.system.clock import FixedClock, clock_for
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from restante.ports import Clock
+
+
+def home_of(given: str, environment: Mapping[str, str], directory: str = ".") -> str:
+    """Return the home that is meant: named, else ``OACP_HOME``, else marked, else ``~/oacp``."""
+    return find_home(directory, environment, given)
+
+
+def clock_of(environment: Mapping[str, str]) -> Clock:
+    """Return the clock that a process goes by."""
+    return clock_for(environment)
+
+
+def fixed_clock(text: str) -> Clock:
+    """Return a clock that stands at a time; one without a zone is UTC.
+
+    Raises:
+        UsageError: It is no ISO 8601 time.
+    """
+    from datetime import UTC, datetime
+
+    try:
+        at = datetime.fromisoformat(text)
+        return FixedClock(at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC))
+    except (ValueError, OverflowError):
+        raise UsageError(f"{text!r} is no time", remedy="write 2026-05-20T15:30:00Z") from None
+
+
+def project_of(home: str, directory: str, message: str = "") -> str:
+    """Return the project that is meant: the one in which a message lies, else the one that is marked here.
+
+    Returns:
+        Its name, empty where nothing says.
+    """
+    from restante.stores.oacp.layout import find_workspace, named_project
+    from restante.wiring.intake import receiver_at
+
+    place = receiver_at(message, home) if message else None
+    if place is not None:
+        return place.project
+    marked = find_workspace(directory)
+    return named_project(directory) or (marked.project if marked else "")
+
+
+def agent_of(environment: Mapping[str, str]) -> str:
+    """Return which agent this process is.
+
+    Raises:
+        UsageError: Nothing says.
+    """
+    from restante.wiring.mailing import runtime_of
+
+    found = environment.get("OACP_AGENT") or environment.get("AGENT_NAME") or runtime_of(environment)
+    if not found:
+        raise UsageError("cannot tell which agent is meant", remedy="--agent, or OACP_AGENT")
+    return found
+
+
+def make_key(home: str, agent: str, clock: Clock) -> dict[str, object]:
+    """Make a key pair; see ``system.signing.keys.generate``."""
+    from restante.system.signing.keys import generate
+
+    return generate(home, agent, clock.now()).report()
+
+
+def list_keys(home: str, agent: str | None) -> list[dict[str, object]]:
+    """Return the key pairs of this machine, without what is secret."""
+    from restante.system.signing.keys import listed
+
+    return [one.report() for one in listed(home, agent)]
+
+
+def retire_key(home: str, agent: str, kid: str) -> str:
+    """Let a key sign no more; see ``system.signing.keys.retire``."""
+    from restante.system.signing.keys import retire
+
+    return retire(home, agent, kid)
+
+
+def sign_policies(home: str, project: str, agent: str, kid: str, clock: Clock) -> list[dict[str, object]]:
+    """Sign an agent's policy files; see ``system.signing.policy.sign_policy``."""
+    from restante.stores.oacp.trailer import split_trailer
+    from restante.system.signing.places import place_of
+    from restante.system.signing.policy import sign_policy
+
+    place = place_of(home, project, agent)
+    return [one.report() for one in sign_policy(place, clock.now(), split_trailer, kid=kid)]

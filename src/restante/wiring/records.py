@@ -1,0 +1,109 @@
+"""Changes audit records, wherever they lie: a person's outcome, a checkpoint, the end of work; and looks them over."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from restante.autonomy.finalize import Finalized, finalize
+from restante.autonomy.findings import Sweep, sweep
+from restante.autonomy.outcome import Decided, record_outcome
+from restante.autonomy.policy import Policy, parse_policy
+from restante.domain.errors import NothingThere, RestanteError
+from restante.stores.oacp.audit import AuditStore
+from restante.stores.oacp.reading import read_fields, read_typed
+from restante.stores.oacp.trailer import split_trailer
+from restante.wiring.checking import book_of
+from restante.wiring.intake import read_message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    from restante.autonomy.measuring import Wish
+
+
+class OneRecord:
+    """An audit record.
+
+    Args:
+        path: Its file.
+
+    Raises:
+        NothingThere: There is none.
+    """
+
+    def __init__(self, path: str) -> None:
+        if not os.path.isfile(path) or os.path.islink(path):
+            raise NothingThere(f"audit file does not exist: {path}")
+        self.path = path
+        self._book, self._name = book_of(path)
+
+    def read(self) -> dict[str, object]:
+        """Return what it says."""
+        return self._book.read(self._name)
+
+    def decide(self, *, now: datetime, dry_run: bool, **words: object) -> Decided:
+        """Write a person's decision; see ``autonomy.outcome.record_outcome``."""
+        done: list[Decided] = []
+
+        def edit(record: dict[str, object], _: Sequence[Mapping[str, object]]) -> dict[str, object]:
+            done.append(record_outcome(record, now=now, **words))  # type: ignore[arg-type]
+            return record if dry_run else done[-1].record
+
+        self._change(edit)
+        return done[-1]
+
+    def finalize(self, wish: Wish, *, now: datetime, config: str, dry_run: bool) -> Finalized:
+        """Write a checkpoint or an end; see ``autonomy.finalize.finalize``."""
+        done: list[Finalized] = []
+        policy = self._policy(config)
+
+        def edit(record: dict[str, object], siblings: Sequence[Mapping[str, object]]) -> dict[str, object]:
+            done.append(finalize(record, wish, now=now, policy=policy, siblings=siblings))
+            return record if dry_run else done[-1].record
+
+        self._change(edit)
+        return done[-1]
+
+    def _change(self, edit: Callable[[dict[str, object], Sequence[Mapping[str, object]]], dict[str, object]]) -> None:
+        self._book.change(self._name, edit)
+
+    def _policy(self, config: str) -> Policy | None:
+        path = config or str(self.read().get("policy_path") or "")
+        try:
+            with open(path, "rb") as stream:
+                return parse_policy(read_typed(split_trailer(stream.read(1_048_577)).prefix))
+        except (OSError, RestanteError):
+            # Without it, what a sender answers widens nothing.
+            return None
+
+
+def look_over(path: str, *, whole: bool) -> Sweep:
+    """Return what is wrong with a record, or with all records of a folder.
+
+    Args:
+        path: The record, or its folder.
+        whole: Look over the record's whole folder.
+
+    Raises:
+        NothingThere: There is no such file or folder.
+    """
+    if os.path.isdir(path):
+        base, name = os.path.split(os.path.abspath(path))
+        return sweep(AuditStore(base, (name,), "").all())
+    if not os.path.exists(path):
+        raise NothingThere(f"audit file does not exist: {path}")
+    book, name = book_of(path)
+    found = book.all()
+    if whole:
+        return sweep(found)
+    return sweep({name: found[name]}) if name in found else Sweep({}, [])
+
+
+def replacement(path: str) -> dict[str, object]:
+    """Return a message that replaces another, as a record names it."""
+    import hashlib
+
+    raw = read_message(path)
+    return {**read_fields(raw), "message_sha256": hashlib.sha256(raw).hexdigest(), "message_path": path}
