@@ -107,6 +107,8 @@ def test_a_wrong_secret_proves_nothing_and_an_owner_that_was_proven_otherwise_st
     assert identify(Claim(f"secret of {CAROL}")) == Identity("ann", CAROL, verified=True)
     assert world.person.identity == Identity("", verified=True)
     assert identify(Claim(TOKEN, owner="ann")) == Identity("ann")
+    assert identify(Claim(owner="ann")) == Identity("ann", verified=True)
+    assert identify(Claim(session="nobody-at-all", owner="ann")) == Identity("ann", claimed="nobody-at-all")
     assert identify(Claim("\ud800")) == Identity()
 
 

@@ -139,7 +139,10 @@ class Identity(NamedTuple):
 
     @property
     def sender(self) -> Sender:
-        """Who its mail is from. A person is ``human`` only when proven: a dropped claim must not raise trust."""
+        """Who its mail is from. A person is ``human`` only when proven, by a token or as the owner by a password.
+
+        A dropped claim must not raise trust.
+        """
         if self.session:
             return Sender(f"session:{self.session}", self.verified)
         return Sender("human", True) if self.verified else Sender("user", False)

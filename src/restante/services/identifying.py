@@ -45,7 +45,8 @@ def identify(claim: Claim, sessions: Sessions, is_live: Callable[[Session], bool
         if _is_person(digest, sessions, owner):
             return Identity(owner, verified=True), None
     if not claim.session:
-        return Identity(owner), None
+        # A password proves the owner, and that is a person; a secret that is wrong beside it proves nothing better.
+        return Identity(owner, verified=claim.owner is not None and not claim.secret), None
     found = claimed(claim.session, sessions.named(claim.session, owner), is_live)
     return (Identity(owner, found.id), found) if found else (Identity(owner, claimed=claim.session), None)
 
@@ -112,7 +113,7 @@ def check_may_change(identity: Identity, session: Session, *, for_good: bool = F
     Raises:
         Forbidden: It is somebody else.
     """
-    is_person = not identity.session and not identity.claimed and (identity.verified or identity.owner != "")
+    is_person = identity.verified and not identity.session
     if not is_person and (not identity.session or identity.session not in (session.id, session.parent)):
         raise Forbidden(
             f"only session {session.title} itself, its parent or a person with the token may do this",

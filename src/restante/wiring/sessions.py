@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from restante.stores.sql.postgres.database import PostgresDatabase
     from restante.stores.sql.transaction import Database
 
+# No session has such an id: whoever claims to be it is nobody in particular.
+_NOBODY = "~"
+
 
 def open_exchange(environment: Mapping[str, str], *, holds_mail: bool = False) -> Exchange:
     """Open the exchange of this machine, or of the database that is configured. Reading creates nothing.
@@ -216,6 +219,9 @@ def _remote(url: str, claim: Claim, caller: Caller, root: str, environment: Mapp
     if not place_of(url).keeps_secrets:
         # Who could read it on the way could act as this session, or as the person, from then on.
         claim = Claim(session=claim.session)
+    if claim == Claim() and (caller.is_nested or program_above(environment)):
+        # Name and password in the URL prove a person, and below an agent program none types.
+        claim = Claim(session=_NOBODY)
     window = RemoteWindow(url, claim)
     if not caller.is_agent or caller.is_nested:
         return window

@@ -196,6 +196,11 @@ def test_accounts_are_managed_through_the_server_too(
         monkeypatch.setenv("RESTANTE_SERVER_URL", url.replace("//", "//ada:a%20long%20password@"))
         assert restante("session", "start", "--id", PLANNER, "--name", "planner").code == 0
         assert restante("ls", "--json").json["sessions"][0]["owner"] == "ada"
+        assert "sent as: human (verified)" in restante("post", "planner", "hello").out
+        # Below an agent program no person types, whatever a URL in its environment proves.
+        monkeypatch.setattr("restante.wiring.sessions.program_above", lambda _: ("codex", 1))
+        assert "sent as: user (unverified)" in restante("post", "planner", "hello").out
+        monkeypatch.setattr("restante.wiring.sessions.program_above", lambda _: None)
         monkeypatch.setenv("RESTANTE_SERVER_URL", url.replace("//", "//ada:wrong%20password@"))
         answer = restante("ls")
         assert answer.code == 4

@@ -80,7 +80,7 @@ def test_an_owner_sees_its_own_and_a_foreign_session_is_an_unknown_one(api: Api)
             assert (answer.status, answer.word) == (404, "NOT_FOUND"), path
             assert answer.document["error"].replace(alice.id, "nobody-of-this-id") == unknown["error"]
     # s37: no answer about others has a word or an id of it.
-    for path in ("/inbox/summary", "/sessions?inbox=1", "/watch", "/receipts", "/metrics"):
+    for path in ("/inbox/summary", "/sessions?inbox=1", "/watch", "/receipts"):
         told = mallory.ask("GET", path).body.decode()
         assert alice.id not in told
         assert canary not in told
@@ -98,11 +98,31 @@ def test_s27_a_session_of_another_owner_is_no_sender(api: Api) -> None:
     assert (message["from"], message["fromVerified"]) == (own.id, False)
 
 
-def test_a_post_to_one_owner_wakes_no_watch_of_another(api: Api) -> None:
+def test_the_numbers_of_all_owners_are_for_the_person_with_the_token(api: Api, server: Running) -> None:
+    alice = session_of(api, ADA)
+    for headers in (alice.proof, basic(*ADA)):
+        assert api.ask("GET", "/metrics", headers=headers).status == 403
+    assert alice.id not in api.ask("GET", "/metrics", headers=server.person()).body.decode()
+
+
+def test_s26_what_an_owner_posts_by_its_password_is_from_a_person_and_proven(api: Api) -> None:
+    alice = session_of(api, ADA)
+    message = api.ask("POST", f"/sessions/{alice.id}/inbox", {"text": "x"}, basic(*ADA)).data["message"]
+    assert (message["from"], message["fromKind"], message["fromVerified"]) == (None, "user", True)
+    assert alice.read()["messages"][0]["fromLabel"] == "human"
+    # Whoever claims to be a session beside it is no person, proven or not.
+    for claimed in (alice.id, "no-such-session"):
+        told = api.ask("GET", "/whoami", headers={**basic(*ADA), "X-Restante-Session": claimed}).data
+        assert told["verified"] is False
+    # It proves one owner, and not the person whose server this is.
+    assert api.ask("PUT", "/persistence", {"on": True}, basic(*ADA)).status == 403
+
+
+def test_a_post_to_one_owner_wakes_no_watch_of_another(api: Api, server: Running) -> None:
     alice, mallory = session_of(api, ADA), session_of(api, BEN)
     cursor = mallory.ask("GET", "/watch").data["cursor"]
     waiter = Background(lambda: mallory.ask("GET", f"/watch?since={cursor}&wait=1500").data)
-    eventually(lambda: "restante_parked 1.0" in api.ask("GET", "/metrics", headers=basic(*ADA)).body.decode())
+    eventually(lambda: "restante_parked 1.0" in api.ask("GET", "/metrics", headers=server.person()).body.decode())
     session_of(api, ADA).post(alice, "x")
     assert waiter.result()["timedOut"] is True
 
@@ -143,6 +163,37 @@ def test_an_account_comes_once_and_goes(api: Api, server: Running) -> None:
     assert api.ask("DELETE", "/accounts/carol", headers=server.person()).status == 200
     assert api.ask("GET", "/whoami", headers=basic("carol", body["password"])).status == 401
     assert api.ask("DELETE", "/accounts/carol", headers=server.person()).status == 404
+
+
+def test_with_an_account_the_secrets_of_its_sessions_go_and_its_mail_is_looked_after(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    eve = ("eve", "a password of eve")
+    with running(tmp_path_factory.mktemp("data")) as server:
+        api = server.api()
+        for name, password in (ADA, eve):
+            api.ask("POST", "/accounts", {"name": name, "password": password}, server.person())
+        first, second = session_of(api, eve), session_of(api, eve)
+        assert first.post(second, "x").status == 200
+        waiter = Background(lambda: second.ask("GET", f"/sessions/{first.id}/inbox?wait=60000"))
+        eventually(lambda: "restante_parked 1.0" in api.ask("GET", "/metrics", headers=server.person()).body.decode())
+        assert api.ask("DELETE", "/accounts/eve", headers=server.person()).status == 200
+        for path in ("/whoami", "/sessions", "/watch", f"/sessions/{second.id}/inbox", "/events"):
+            answer = second.ask("GET", path)
+            assert (answer.status, answer.word) == (401, "UNAUTHORIZED"), path
+        assert first.post(second, "y").status == 401
+        session_of(api, ADA)
+        told = api.ask("GET", "/metrics", headers=server.person()).body.decode()
+        assert "restante_pending_messages 1.0" in told
+        # With the last account, too, what is left of them belongs to nobody who asks.
+        assert api.ask("DELETE", "/accounts/ada", headers=server.person()).status == 200
+        assert second.ask("GET", "/whoami").status == 401
+        # Whoever waits is freed with the next thing that happens, and told the same.
+        again = {"name": eve[0], "password": eve[1]}
+        assert api.ask("POST", "/accounts", again, server.person()).status == 200
+        assert second.ask("GET", "/whoami").data["owner"] == "eve"
+        assert second.post(first, "z").status == 200
+        assert waiter.result().status == 200
 
 
 @pytest.mark.parametrize("header", ["Basic", "Basic !!!", "Basic YWRh", "Basic //8=", "Digest x", "Bearer", "Bearer é"])

@@ -70,12 +70,13 @@ async def delete_account(ask: Ask) -> dict[str, Any]:
 
 
 async def metrics(ask: Ask) -> None:
-    """Send the numbers of the server as Prometheus text."""
+    """Send the numbers of the server as Prometheus text; of all owners, so where there are several to the person."""
     await ask.admit()
-    owners = ["", *await ask.office.accounts.listed()]
+    if ask.office.accounts.needs_owner:
+        await _check_person(ask)
 
     def work(exchange: Exchange, _: LocalWindow) -> tuple[datetime, list[Counts]]:
-        return exchange.clock.now(), exchange.tally(owners)
+        return exchange.clock.now(), exchange.tally()
 
     now, counts = await ask.run(work)
     unseen = [one for one in counts if one.unseen]
@@ -110,7 +111,7 @@ async def _check_person(ask: Ask) -> None:
     # Whoever has an account proves an owner by it; the person whose server it is has the token.
     if not await ask.run(work):
         raise Forbidden(
-            "only the person whose server this is manages accounts", remedy="let that person do it, by the token"
+            "only the person whose server this is may do this", remedy="let that person do it, by the token"
         )
 
 
