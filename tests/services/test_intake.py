@@ -424,6 +424,25 @@ def test_a_message_that_was_accepted_is_a_replay_even_when_all_records_are_gone(
     assert Ledger(home.path).is_spent(taken.payload_digest, "demo", "dave")
 
 
+@pytest.mark.parametrize("mode", ["off", "warn"])
+def test_without_signatures_the_memory_holds_too_and_a_signature_that_is_taken_off_deceives_nobody(
+    home: TrustedHome, mode: str
+) -> None:
+    home.key()
+    home.configure(f"signing: {{verify_mode: '{mode}'}}\n")
+    raw = home.signed()
+    book = audits_of(home.path, "demo", "dave")
+    _, first = gate(home, home.deliver(raw), CONFIG, book)
+    assert first is not None
+    assert not first.is_replay
+    for one in (home.agent() / "audit" / "autonomy_decisions").glob("*.yaml"):
+        one.unlink()
+    bare = home.deliver(raw[: raw.rindex(b"auth: ")], name="20261001120001_alice_notification_ffff.yaml")
+    _, second = gate(home, bare, CONFIG, book)
+    assert second is not None
+    assert second.is_replay
+
+
 def test_the_same_words_under_a_doubled_signature_are_the_same_message(home: TrustedHome) -> None:
     import json
 

@@ -39,11 +39,6 @@ class Verified(NamedTuple):
         return self.status == VERIFIED
 
     @property
-    def payload_digest(self) -> str:
-        """SHA-256 of what is signed; the same however often, and by whomever, it is signed. Empty where unknown."""
-        return str(self.auth["payload_sha256"] or "")
-
-    @property
     def annotation(self) -> str:
         """One line for a person."""
         parts = [f"[oacp-auth] {_LABELS[self.status]}"]
@@ -66,6 +61,8 @@ class Intake(NamedTuple):
         verified: What the signature proves; ``None`` in mode ``off``.
         is_held: Whether the mode keeps the message back; nothing of its content is told then.
         digest: SHA-256 of the bytes that were read; empty where none were.
+        payload_digest: SHA-256 of what of them is, or could be, signed: the same however often, and by whomever, it
+            is signed. A memory of accepted mail goes by it.
         raw: Those bytes, for who goes on with this very message.
         fields: The message without its signature; ``None`` where it was not read.
         errors: What is wrong with it.
@@ -82,6 +79,7 @@ class Intake(NamedTuple):
     verified: Verified | None = None
     is_held: bool = False
     digest: str = ""
+    payload_digest: str = ""
     raw: bytes = b""
     fields: dict[str, object] | None = None
     errors: tuple[str, ...] = ()
@@ -99,11 +97,6 @@ class Intake(NamedTuple):
         if self.error is not None or self.fields is None:
             return 2
         return 4 if self.errors else 0
-
-    @property
-    def payload_digest(self) -> str:
-        """What a memory of accepted mail goes by: SHA-256 of what is, or could be, signed."""
-        return self.verified.payload_digest if self.verified is not None else ""
 
     def report(self) -> dict[str, object]:
         """Return it as the reader prints it; where the reading itself failed before the bytes, only that."""

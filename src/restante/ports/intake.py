@@ -37,6 +37,9 @@ class Wire(Protocol):
             Unreadable: They are no message; nothing of unbounded size was built to find out.
         """
 
+    def signed_part(self, raw: bytes) -> bytes:
+        """Return what of a message is, or could be, signed: all of it but a signature in its place."""
+
     def validate(self, fields: Mapping[str, object], raw: bytes, *, is_framed: bool = True) -> list[str]:
         """Return what is wrong with a message, in the published order and words.
 

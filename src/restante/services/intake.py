@@ -34,7 +34,7 @@ def read_verified(
     taken = Intake(reference)
     try:
         raw = inbox.read(reference)
-        taken = taken._replace(digest=_digest(raw), raw=raw)
+        taken = taken._replace(digest=_digest(raw), payload_digest=_digest(wire.signed_part(raw)), raw=raw)
         taken = _verified(taken, verifier)
         if taken.is_held:
             return _disposed(taken, inbox) if dispose else taken

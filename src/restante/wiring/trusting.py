@@ -31,6 +31,10 @@ class OacpWire:
         """See the port."""
         return read_fields(raw)
 
+    def signed_part(self, raw: bytes) -> bytes:
+        """See the port."""
+        return split_trailer(raw).prefix
+
     def validate(self, fields: Mapping[str, object], raw: bytes, *, is_framed: bool = True) -> list[str]:
         """See the port."""
         value = fields.get("auth")

@@ -123,6 +123,14 @@ def test_two_evaluations_in_one_second_have_two_names(desk: Desk) -> None:
     second = desk.gate(message(), ACCEPTING)
     evaluation = str(second.record["evaluation_id"]).removeprefix("eval-")
     assert second.name == first.name.replace(".yaml", f"_{evaluation[:8]}.yaml")
+    assert first.record["evaluation_id"] != second.record["evaluation_id"]
+    desk.check()
+    third = desk.gate(message(id="msg-other"), PAUSING)
+    assert not third.superseded
+    lean = parse_policy({"autonomy": {"default_mode": "always_pause"}, "more": 1})
+    names = {desk.gate(message(id="msg-other"), rules).record["evaluation_id"] for rules in (lean, PAUSING, lean)}
+    assert len(names | {third.record["evaluation_id"]}) == 4
+    desk.check()
 
 
 def test_an_accepted_message_is_a_replay_and_writes_nothing(desk: Desk) -> None:

@@ -99,6 +99,7 @@ NONE = "auth container must carry a non-empty signatures array"
         (with_claims(domain="urn:oacp:policy:v1"), "unknown signing domain: 'urn:oacp:policy:v1'"),
         (with_claims(scheme="x"), "unknown signing scheme: 'x'"),
         (with_claims(instance="x"), "instance identity must start with 'urn:uuid:'"),
+        (with_claims(instance="urn:uuid:x"), "instance identity must be urn:uuid:<uuid>, got suffix 'x'"),
     ],
 )
 def test_what_is_wrong_with_a_signature_is_told_in_the_published_words(value: str, reason: str) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from restante.autonomy.checkpoint import WAITING
 from restante.autonomy.findings import Unread
+from restante.autonomy.record import evaluation_id
 from restante.autonomy.succession import succeed
 from restante.autonomy.threads import AUDIT_FILE
 from restante.autonomy.vocabulary import ACCEPTED, LIVE_STATES, PAUSED
@@ -36,7 +37,7 @@ from restante.stores.oacp.layout import AGENTS, PROJECTS
 from restante.stores.oacp.reading import MOST_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from restante.stores.oacp.ledger import Ledger
@@ -159,7 +160,8 @@ class AuditStore:
             for name in names:
                 locks.enter_context(flocked(folder.at(name + ".lock"), WAIT_SECONDS))
             raws = {name: raw for name in names if (raw := self._raw(folder, name)) is not None}
-            step = succeed(decision, {name: parse_record(raw) for name, raw in raws.items()}, now=now)
+            family = {name: parse_record(raw) for name, raw in raws.items()}
+            step = succeed(_named_apart(decision, family.values()), family, now=now)
             if step.adopted:
                 return Admission(step.record, step.adopted, is_adopted=True)
             name = _free_name(folder, message_id, now, _text(step.record.get("evaluation_id")))
@@ -335,6 +337,17 @@ class AuditStore:
             return index
         end_steps(folder, index.pending)
         return AuditIndex(folder)
+
+
+def _named_apart(decision: Mapping[str, object], family: Iterable[Mapping[str, object]]) -> Mapping[str, object]:
+    """Return a record with a name that no other evaluation has: two within one second would have the same."""
+    taken = {one.get("evaluation_id") for one in family}
+    named = dict(decision)
+    parts = [_text(decision.get(key)) for key in ("receiver", "message_id", "message_sha256", "created_at_utc")]
+    for number in range(2, len(taken) + 2):
+        if named.get("evaluation_id") in taken:
+            named["evaluation_id"] = evaluation_id(parts[0], parts[1], parts[2], f"{parts[3]}#{number}")
+    return named
 
 
 def _free_name(folder: Directory, message_id: str, now: datetime, evaluation: str) -> str:

@@ -245,7 +245,7 @@ def _claims(claims: object, kind: Kind) -> tuple[str, str, dict[str, object]]:
     if not isinstance(instance, str) or not instance.startswith(_INSTANCE_URN):
         raise BadAuth(f"instance identity must start with {_INSTANCE_URN!r}")
     if not is_uuid(instance[len(_INSTANCE_URN) :]):
-        raise BadAuth(f"instance identity must be a UUID, got {instance[len(_INSTANCE_URN) :]!r:.80}")
+        raise BadAuth(f"instance identity must be urn:uuid:<uuid>, got suffix {instance[len(_INSTANCE_URN) :]!r:.80}")
     if not isinstance(policy, dict):
         raise BadAuth("oacp.policy must be a JSON object")
     return agent, instance, policy
