@@ -38,5 +38,5 @@ def split_trailer(raw: bytes) -> Trailer:
     if exact := _EXACT.fullmatch(raw, start):
         return Trailer("ok", raw[:start], exact.group(1).decode("ascii"))
     rest = raw.rstrip(b"\r\n \t")
-    last = rest[max(rest.rfind(b"\n"), rest.rfind(b"\r")) + 1 :]
+    last = rest[rest.rfind(b"\n") + 1 :]
     return Trailer("malformed" if last.startswith(b"auth:") else "absent", raw)
