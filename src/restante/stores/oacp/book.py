@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 from restante.domain.lifecycle import Marks, standing_of
 from restante.domain.mailbox import Change, ChangeKind
 from restante.domain.message import Message, Reply, Sender
-from restante.domain.receipt import Action, Decision, Receipt, merge_receipts
+from restante.domain.receipt import Action, Decision, MergedReceipts, Receipt, merge_receipts
 from restante.domain.text import iso
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from restante.domain.lifecycle import Standing
-    from restante.domain.receipt import MergedReceipts
 
     Line = dict[str, Any]
 
 HEAD = "restante book 1"
+_NO_RECEIPTS = MergedReceipts()
 _MARKS = {"noticed": ChangeKind.NOTICED, "seen": ChangeKind.SEEN}
 _ENDINGS = {"withdrawn": ChangeKind.WITHDRAWN, "expired": ChangeKind.EXPIRED}
 
@@ -64,7 +64,7 @@ class Case:
         )
         self.marks = Marks()
         self.receipts: list[Receipt] = []
-        self.merged: MergedReceipts = merge_receipts(())
+        self.merged = _NO_RECEIPTS
         self.is_gone = False
         self.is_archived = False
 

@@ -47,20 +47,26 @@ class Library:
         self._messages: dict[str, tuple[str, Message | str]] = {}
         self._arrivals: dict[str, tuple[str, Line | str]] = {}
 
-    def message(self, case: Case, directory: Directory, status: os.stat_result) -> Message | str:
-        """Return a message with its text, or why it has none."""
+    def message(self, case: Case, directory: Directory, status: os.stat_result) -> Message | str | None:
+        """Return a message with its text, or why it has none; ``None`` where its file is not there any more."""
         stamp = stamp_of(status)
         known = self._messages.get(case.head.id)
         if known is None or known[0] != stamp:
-            known = self._messages[case.head.id] = (stamp, self._load(case, directory))
+            loaded = self._load(case, directory)
+            if loaded is None:
+                return None
+            known = self._messages[case.head.id] = (stamp, loaded)
         return known[1]
 
-    def arrival(self, name: str, directory: Directory, status: os.stat_result) -> Line | str:
-        """Return what the book will say of a file that it does not know, or why it is no message."""
+    def arrival(self, name: str, directory: Directory, status: os.stat_result) -> Line | str | None:
+        """Return what the book will say of a file that it does not know, or why it is no message; ``None`` as above."""
         stamp = stamp_of(status)
         known = self._arrivals.get(name)
         if known is None or known[0] != stamp:
-            known = self._arrivals[name] = (stamp, self._arrive(name, directory))
+            arrived = self._arrive(name, directory)
+            if arrived is None:
+                return None
+            known = self._arrivals[name] = (stamp, arrived)
         return known[1]
 
     def keep(self, names: set[str]) -> None:
@@ -68,9 +74,9 @@ class Library:
         for name in self._arrivals.keys() - names:
             del self._arrivals[name]
 
-    def _load(self, case: Case, directory: Directory) -> Message | str:
+    def _load(self, case: Case, directory: Directory) -> Message | str | None:
         read = _bytes(directory, case.file)
-        if isinstance(read, str):
+        if read is None or isinstance(read, str):
             return read
         if hashlib.sha256(read).hexdigest() != case.sha256:
             return "its bytes changed since it arrived"
@@ -79,9 +85,9 @@ class Library:
             return f"held: {word}"
         return message_of(case, read_fields(read), verified=word == "verified")
 
-    def _arrive(self, name: str, directory: Directory) -> Line | str:
+    def _arrive(self, name: str, directory: Directory) -> Line | str | None:
         raw = _bytes(directory, name)
-        if isinstance(raw, str):
+        if raw is None or isinstance(raw, str):
             return raw
         if self._examine and not (judged := self._examine.judge(raw))[1]:
             return f"held: {judged[0]}"
@@ -93,12 +99,12 @@ class Library:
         return problems[0] if problems else arrival_line(name, raw, fields)
 
 
-def _bytes(directory: Directory, name: str) -> bytes | str:
+def _bytes(directory: Directory, name: str) -> bytes | str | None:
     try:
         read = directory.read(name, MOST_BYTES + 1)
     except RestanteError as error:
         return error.message
-    return "it is gone" if read is None else read[0]
+    return None if read is None else read[0]
 
 
 def arrival_line(name: str, raw: bytes, fields: dict[str, object]) -> Line:
@@ -133,7 +139,7 @@ def message_of(case: Case, fields: dict[str, object], *, verified: bool) -> Mess
 
 
 class Room:
-    """The directories of one mailbox, open for one use. A context.
+    """The directories of one mailbox, open for one use; ``scan`` before anything else. A context.
 
     Args:
         tree: The tree.
@@ -152,7 +158,7 @@ class Room:
 
     def __enter__(self) -> Self:
         self.inbox = self._stack.enter_context(self._tree.open_agent(self._project, self._agent, INBOX))
-        self.scan()
+        self.files: dict[str, os.stat_result] = {}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -199,13 +205,16 @@ class Room:
     def message(self, case: Case) -> Message | str:
         """Return a message with its text, wherever its file is, or why it has none."""
         status = self.files.get(case.file)
-        if status is not None:
-            return self._library.message(case, self.inbox, status)
+        found = None if status is None else self._library.message(case, self.inbox, status)
+        if found is not None:
+            return found
         # What is promised to be delivered is delivered by the next writer, and can be read already. In the order of a
         # file's way, so that one that is on it meanwhile is met.
         for directory in (self._sending, self.inbox, self._archive, self._withdrawn):
             if directory is not None and (status := directory.status(case.file)) is not None:
-                return self._library.message(case, directory, status)
+                found = self._library.message(case, directory, status)
+                if found is not None:
+                    return found
         return "its file is gone"
 
     @property
@@ -236,6 +245,8 @@ class Room:
             found = self._library.arrival(name, self.inbox, status)
             if isinstance(found, dict) and found["id"] in seen:
                 found = f"another file of this mailbox is message {found['id']} already"
+            if found is None:
+                continue
             if isinstance(found, str):
                 faults.append(Fault(name, 0, found))
                 continue

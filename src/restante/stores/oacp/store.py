@@ -342,6 +342,7 @@ class OacpMailbox:
             book = self._file.look()
             mend(self._tree, self._project, self._agent, promised=book.files.__contains__)
             with Room(self._tree, self._project, self._agent, self._library) as room:
+                room.scan()
                 now = self._clock.now()
                 news, _ = room.news(book, now, self._expired)
                 self._file.append(news)
