@@ -13,11 +13,15 @@ from restante.domain.errors import Forbidden, NoSuchSession
 from restante.domain.message import Draft
 from restante.domain.overview import Fate
 from restante.domain.registry import Arrival, Presence, Process
+from restante.system.bells import WorktreeSessionBell, is_ringing
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.exchange.world import World
 
 CAROL = "ca401000-0000-4000-8000-000000000003"
+ERIN = "e4170000-0000-4000-8000-000000000005"
 
 
 def test_s54_deleting_a_session_deletes_its_inbox_and_its_senders_see_that(world: World) -> None:
@@ -141,6 +145,43 @@ def test_bl35_mail_to_a_dead_session_is_taken_told_as_such_and_expires_to_be_see
     assert world.row(BOB).counts.pending == 0
 
 
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """A worktree with a mailbox, where a bell can ring."""
+    place = tmp_path / "repo"
+    (place / ".git").mkdir(parents=True)
+    (place / ".codex-mailbox").mkdir()
+    return place
+
+
+def test_the_bell_of_a_worktree_rings_until_nothing_waits_for_any_owners_session_there(
+    world: World, repo: Path
+) -> None:
+    erin = world.session(ERIN, worktree=str(repo))
+    world.session(CAROL, owner="ann", worktree=str(repo))
+    world.parts.bell = WorktreeSessionBell("here")
+    mine = send(world.window(BOB), ERIN)
+    theirs = send(world.session("dora-of-ann", owner="ann"), CAROL)
+    assert is_ringing(str(repo))
+    assert world.exchange.is_awaited(str(repo), "")
+    erin.acknowledge([mine.id])
+    assert is_ringing(str(repo))
+    world.window(CAROL, "ann").acknowledge([theirs.id])
+    assert not is_ringing(str(repo))
+    assert not world.exchange.is_awaited(str(repo), "")
+
+
+def test_mail_for_a_session_that_was_detached_keeps_no_bell_ringing(world: World, repo: Path) -> None:
+    erin = world.session(ERIN, worktree=str(repo))
+    world.session(CAROL, worktree=str(repo)).detach()
+    world.parts.bell = WorktreeSessionBell("here")
+    mine = send(world.window(BOB), ERIN)
+    send(world.window(BOB), CAROL)
+    assert is_ringing(str(repo))
+    erin.acknowledge([mine.id])
+    assert not is_ringing(str(repo))
+
+
 def test_upkeep_forgets_who_ended_long_ago_and_has_nothing_pending(world: World) -> None:
     alice = world.window(ALICE)
     send(alice, BOB)
@@ -156,9 +197,10 @@ def test_upkeep_forgets_who_ended_long_ago_and_has_nothing_pending(world: World)
     assert [row.session.id for row in world.person.sessions()] == [ALICE]
 
 
-def test_upkeep_looks_after_every_owner_it_is_told_of(world: World) -> None:
+def test_upkeep_and_numbers_are_of_every_owner_whatever_accounts_there_are(world: World) -> None:
     world.session(CAROL, owner="ann")
+    send(world.session("dora-of-ann", owner="ann"), CAROL)
+    assert sum(one.pending for one in world.exchange.tally()) == 1
     world.window(CAROL, "ann").detach()
     world.clock.advance(8 * 24 * 3600)
-    assert world.exchange.upkeep().forgotten == ()
-    assert world.exchange.upkeep(["", "ann"]).forgotten == (CAROL,)
+    assert world.exchange.upkeep().forgotten == (CAROL,)

@@ -182,7 +182,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule()
     def look_after(self) -> None:
-        done = self.world.exchange.upkeep(["", "ann"])
+        done = self.world.exchange.upkeep()
         assert (done.pruned, done.forgotten, done.set_aside, done.problem) == ((), (), (), "")
 
     @invariant()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,32 @@ def test_s35_a_row_has_pending_unseen_oldest_unseen_and_parked(world: World) -> 
     assert world.row(ALICE).counts.pending == 0
 
 
+def test_a_look_at_one_session_costs_the_same_among_many(world: World) -> None:
+    window = world.person
+    session = window.find(BOB)
+
+    def cost() -> int:
+        calls = 0
+
+        def count(_: object, event: str, __: object) -> None:
+            nonlocal calls
+            calls += event in ("call", "c_call")
+
+        window.row(session)
+        sys.setprofile(count)
+        try:
+            row = window.row(session)
+        finally:
+            sys.setprofile(None)
+        assert row == world.row(BOB)
+        return calls
+
+    alone = cost()
+    for number in range(200):
+        world.session(f"session-{number:08}")
+    assert cost() < 2 * alone
+
+
 def test_s36_no_word_of_mail_is_in_rows_watches_or_receipts(world: World) -> None:
     alice = world.window(ALICE)
     message = alice.post(
@@ -42,7 +69,7 @@ def test_s36_no_word_of_mail_is_in_rows_watches_or_receipts(world: World) -> Non
     take(world.window(BOB))
     world.window(BOB).acknowledge([message.id], summary=f"Done {CANARY}")
     send(alice, BOB, CANARY)
-    told = [alice.sessions(), alice.watch(), alice.receipts(), alice.persistence(), world.exchange.tally([""])]
+    told = [alice.sessions(), alice.watch(), alice.receipts(), alice.persistence(), world.exchange.tally()]
     assert CANARY not in repr(told)
     assert CANARY in repr(world.window(BOB).read())
 

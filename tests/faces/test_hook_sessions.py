@@ -19,7 +19,7 @@ from restante.domain.errors import PersistenceOff, StorageFailed
 from restante.domain.message import Priority
 from restante.domain.overview import Fate
 from restante.domain.receipt import Decision
-from restante.domain.registry import Presence
+from restante.domain.registry import Arrival, Identity, Presence
 from restante.faces.hook import answer
 from restante.system.bells import is_ringing
 from restante.system.clock import clock_for
@@ -27,7 +27,7 @@ from restante.system.outgoing import Outgoing
 from restante.system.secrets import session_secret
 from restante.system.turns import TurnFiles
 from restante.wiring.leaving import LeavingWindow
-from restante.wiring.sessions import open_window
+from restante.wiring.sessions import open_exchange, open_window
 
 if TYPE_CHECKING:
     from restante.domain.overview import Row
@@ -194,6 +194,21 @@ def test_a_neighbour_in_the_worktree_gets_none_of_it_and_leaves_the_bell_ringing
     assert machine.hook("PostToolUse", session="bbbbbbbb-2") == ""
     assert is_ringing(str(machine.root))
     assert "Take the parser." in machine.hook("PostToolUse")
+
+
+def test_a_neighbour_of_another_owner_keeps_the_bell_ringing_too(machine: Machine) -> None:
+    machine.hook("SessionStart")
+    exchange = open_exchange(machine.environment)
+    ann = exchange.window(Identity("ann", verified=True))
+    ann.register(Arrival("session-of-ann", "claude", worktree=str(machine.root)))
+    ann.post("session-of-ann", Draft("For another owner."))
+    assert is_ringing(str(machine.root))
+    assert machine.hook("PostToolUse") == ""
+    assert is_ringing(str(machine.root))
+    ann.detach("session-of-ann")
+    assert machine.hook("PostToolUse") == ""
+    assert not is_ringing(str(machine.root))
+    exchange.close()
 
 
 def test_mail_for_a_session_that_ended_lets_the_bell_rest_for_its_neighbours(machine: Machine) -> None:

@@ -23,7 +23,7 @@ from restante.domain.errors import Busy, StorageFailed, Unreadable
 from restante.domain.overview import Upkeep
 from restante.domain.registry import Presence
 from restante.exchange.window import LocalWindow
-from restante.services import identifying
+from restante.services import enrolling, identifying
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -161,6 +161,17 @@ class Exchange:
         """Tell whether a session lives, as far as can be told."""
         return self.presence(session) in (Presence.ALIVE, Presence.UNKNOWN)
 
+    def is_awaited(self, worktree: str, but: str) -> bool:
+        """Tell whether mail may wait for sessions of a worktree that live and belong to others than one owner.
+
+        Where another process holds the mail in its memory that cannot be told, and it may.
+        """
+        here = [one for one in self._parts.sessions.at(worktree) if one.owner != but and self.is_live(one)]
+        if not here:
+            return False
+        with self._parts.keeping.held() as boxes:
+            return boxes is None or enrolling.waits_for(here, boxes)
+
     def is_there(self, identity: Identity) -> bool:
         """Tell whether a caller is a session that is registered and lives."""
         found = self._parts.sessions.session(identity.session, identity.owner) if identity.session else None
@@ -170,19 +181,17 @@ class Exchange:
         """Return whether the mail of sessions is kept on disk."""
         return self._parts.keeping.persistence()
 
-    def tally(self, owners: Sequence[str]) -> list[Counts]:
-        """Return the numbers of all mailboxes of these owners, without whose they are."""
+    def tally(self) -> list[Counts]:
+        """Return the numbers of all mailboxes of all owners, without whose they are."""
         with self._parts.keeping.held() as boxes:
-            return [one for owner in owners for one in boxes.counts(owner).values()] if boxes else []
+            return [one for owner in boxes.owners() for one in boxes.counts(owner).values()] if boxes else []
 
-    def upkeep(self, owners: Sequence[str] = ("",)) -> Upkeep:
+    def upkeep(self) -> Upkeep:
         """Clear away what nobody can need: at the start of a server, and now and then.
 
         Never an error because of what is stored: a file of mail that cannot be read is set aside and told, and
-        without a register that was read whole nothing is pruned. ``problem`` says why.
-
-        Args:
-            owners: Whose sessions to look after.
+        without a register that was read whole nothing is pruned. ``problem`` says why. Whoever has sessions or mail
+        is looked after, also where there never was, or no longer is, an account.
         """
         from restante.services import upkeep
 
@@ -192,7 +201,9 @@ class Exchange:
         forgotten: list[str] = []
         try:
             set_aside = parts.keeping.mend()
-            for owner in owners:
+            with parts.keeping.held() as boxes:
+                owners = {*parts.sessions.owners(), *(boxes.owners() if boxes else ())}
+            for owner in sorted(owners):
                 with parts.keeping.held() as boxes:
                     pruned += upkeep.prune(parts.sessions, boxes, owner) if boxes else []
                     forgotten += upkeep.forget(parts.sessions, parts.turns, boxes, owner, self._now(), self.presence)

@@ -119,6 +119,20 @@ class LocalWindow:
         with self._parts.keeping.held() as boxes:
             return self._rows(boxes, found)
 
+    def row(self, session: Session, *, is_whole: bool = True) -> Row:
+        """Return a session as it is now, with its numbers; what that costs does not grow with how many there are.
+
+        Args:
+            session: Which.
+            is_whole: Whether it is told, too, whose word it waits for; for that all pending mail is looked through.
+
+        Raises:
+            NoSuchSession: It was deleted.
+        """
+        found = self._refreshed([self._again(session)])
+        with self._parts.keeping.held() as boxes:
+            return self._rows(boxes, found, with_debts=is_whole)[0]
+
     # -- mail ----------------------------------------------------------------------------------------------
 
     def post(self, to: str, draft: Draft, *, allow_warnings: bool = False) -> Handed:
@@ -302,9 +316,10 @@ class LocalWindow:
 
         return screen(text, (RuleScanner(), *self._parts.scanners))
 
-    def _rows(self, boxes: Boxes | None, found: list[Session]) -> list[Row]:
+    def _rows(self, boxes: Boxes | None, found: list[Session], *, with_debts: bool = True) -> list[Row]:
         now, grace = self._parts.clock.now(), self._parts.settings.server_grace
-        return overseeing.rows(found, boxes, self._identity.owner, now, self._exchange.presence, grace)
+        owner, presence = self._identity.owner, self._exchange.presence
+        return overseeing.rows(found, boxes, owner, now, presence, grace, with_debts=with_debts)
 
     def _watch(self, cursor: str, only: Sequence[str]) -> Watched:
         parts = self._parts
@@ -317,10 +332,10 @@ class LocalWindow:
             tell = partial(self._rows, boxes)
             return overseeing.watch(cursor, only, parts.sessions, boxes, self._identity.owner, tell)
 
-    def _refreshed(self) -> list[Session]:
-        """Return the owner's sessions after what hooks and the system say of them was taken in."""
+    def _refreshed(self, only: list[Session] | None = None) -> list[Session]:
+        """Return the owner's sessions, or just some, after what hooks and the system say of them was taken in."""
         parts, now = self._parts, self._parts.clock.now()
-        known = parts.sessions.all(self._identity.owner)
+        known = parts.sessions.all(self._identity.owner) if only is None else only
         # Of one that was detached everything is known; there are many of them where nobody looks after a machine.
         ids = [one.id for one in known if not one.detached]
         latches, blocked = parts.turns.latches(ids), parts.turns.blocked(ids)

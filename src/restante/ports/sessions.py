@@ -51,6 +51,12 @@ class Sessions(Protocol):
     def all(self, owner: str) -> list[Session]:
         """Return an owner's sessions, in the order they were registered."""
 
+    def owners(self) -> list[str]:
+        """Return whose sessions there are, sorted; those without an owner are the empty one's."""
+
+    def at(self, worktree: str) -> list[Session]:
+        """Return the sessions of a worktree that are not detached, whoever owns them, in no order."""
+
     def changed_since(self, event: int, owner: str) -> tuple[list[Session], list[str]]:
         """Return the sessions that changed after an event, and the ids of those deleted after it."""
 
@@ -124,6 +130,9 @@ class Boxes(Protocol):
 
     def debts(self, owner: str) -> dict[str, set[str]]:
         """Return, for each sender of pending mail (a session's id), the sessions that hold some of it."""
+
+    def owners(self) -> list[str]:
+        """Return whose mailboxes there are, sorted."""
 
     def traces(self, sender: str, owner: str, *, message_ids: Sequence[str] = (), limit: int = 100) -> list[Trace]:
         """Return what became of a sender's messages, the newest first; with ids, of just those.

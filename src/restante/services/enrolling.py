@@ -11,6 +11,7 @@ from restante.domain.naming import check_apart, check_id, check_name, unknown
 from restante.domain.registry import Latch, Presence, TurnSource
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from restante.domain.registry import Arrival, Identity, Session
@@ -97,14 +98,17 @@ def delete(
 
 
 def rest(session: Session, sessions: Sessions, bell: SessionBell, boxes: Boxes | None) -> None:
-    """Let the bell of a session's worktree rest, unless mail waits for one of the sessions there."""
-
-    def is_waiting() -> bool:
-        here = [one.id for one in sessions.all(session.owner) if one.worktree == session.worktree]
-        return boxes is not None and any(one.pending for one in boxes.counts(session.owner, here).values())
-
+    """Let the bell of a session's worktree rest, unless mail waits for one of those that work there, of any owner."""
     if session.worktree:
-        bell.hush(session.worktree, is_waiting)
+        bell.hush(session.worktree, lambda: boxes is not None and waits_for(sessions.at(session.worktree), boxes))
+
+
+def waits_for(sessions: Iterable[Session], boxes: Boxes) -> bool:
+    """Tell whether mail waits for one of these sessions, whoever owns them."""
+    ids: dict[str, list[str]] = {}
+    for one in sessions:
+        ids.setdefault(one.owner, []).append(one.id)
+    return any(one.pending for owner, here in ids.items() for one in boxes.counts(owner, here).values())
 
 
 def check_is_there(session_id: str, owner: str, sessions: Sessions) -> Session:

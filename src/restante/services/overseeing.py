@@ -82,6 +82,8 @@ def rows(
     now: datetime,
     presence_of: Callable[[Session], Presence],
     grace: float,
+    *,
+    with_debts: bool = True,
 ) -> list[Row]:
     """Return a row for each session.
 
@@ -92,11 +94,12 @@ def rows(
         now: The time.
         presence_of: Tells what is proven of a session.
         grace: Seconds after the end of a wait in which a session still counts as waiting.
+        with_debts: Whether to tell whose word each waits for.
     """
     found = list(found)
     few = [one.id for one in found] if len(found) <= _FEW else None
     counts = boxes.counts(owner, few) if boxes else {}
-    debts = boxes.debts(owner) if boxes else {}
+    debts = boxes.debts(owner) if boxes and with_debts else {}
     return [
         _row(one, presence_of(one), counts.get(one.id, Counts()), debts.get(one.id, set()), now, grace) for one in found
     ]

@@ -130,11 +130,24 @@ class SessionDesk:
     def _waits(self) -> bool:
         """Tell whether something of this session is still to be carried on, or mail waits for a neighbour."""
         outgoing = self._outgoing()
-        return bool(outgoing and outgoing.words()) or any(
+        if outgoing and outgoing.words():
+            return True
+        window = self._window()
+        return self._others_wait(window.identity.owner) or any(
             row.counts.pending
-            for row in self._window().sessions()
+            for row in window.sessions()
             if row.session.worktree == self._root and row.presence in (Presence.ALIVE, Presence.UNKNOWN)
         )
+
+    def _others_wait(self, owner: str) -> bool:
+        """Tell whether mail may wait for a neighbour of another owner: no server tells one owner of that."""
+        from restante.wiring.sessions import open_exchange
+
+        exchange = open_exchange(self._environment)
+        try:
+            return exchange.is_awaited(self._root, owner)
+        finally:
+            exchange.close()
 
     def _window(self) -> Window:
         if self._opened is None:

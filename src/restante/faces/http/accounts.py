@@ -89,6 +89,10 @@ class Accounts:
         """Whether there was any account when last looked."""
         return bool(self._hashes)
 
+    def knows(self, name: str, exchange: Exchange) -> bool:
+        """Tell whether there is an account of this name; one that was made elsewhere a moment ago counts."""
+        return name in self._hashes or exchange.accounts.password_hash(name) is not None
+
     async def listed(self) -> list[str]:
         """Return the names of the accounts."""
         self._take(await self._asked(_read))

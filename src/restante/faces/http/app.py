@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.routing import Route as StarletteRoute
@@ -181,8 +180,7 @@ class Server:
     async def _keep_up(self) -> None:
         while True:
             try:
-                owners = ["", *await self.office.accounts.listed()]
-                done = await self.office.worker.submit(partial(Exchange.upkeep, owners=owners), alone=True)
+                done = await self.office.worker.submit(Exchange.upkeep, alone=True)
                 if done.problem or done.set_aside:
                     self.log.say("upkeep", problem=bool(done.problem), set_aside=len(done.set_aside))
             except RestanteError as error:

@@ -123,9 +123,12 @@ class Ask:
         """Return what the caller can ask; for use within a job.
 
         Raises:
-            Unauthorized: An owner is needed, and the proof shown is none.
+            Unauthorized: An owner is needed, and the proof shown is none; or the account of this owner was deleted.
         """
         identity = exchange.identify(self._claim)
+        # The sessions of an account outlive it, and their secrets are right still; what they prove is nobody's.
+        if identity.owner and not self.office.accounts.knows(identity.owner, exchange):
+            raise Unauthorized(f"there is no account {identity.owner!r} any more", remedy="ask whose server this is")
         needs_proof = self.office.accounts.needs_owner and self._claim.owner is None
         if needs_proof and not identity.verified:
             raise Unauthorized("what was shown proves nothing", remedy="send a valid secret, or name and password")

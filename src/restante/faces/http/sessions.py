@@ -35,20 +35,10 @@ async def one(ask: Ask) -> dict[str, Any]:
     await ask.admit()
 
     def work(_: Exchange, window: LocalWindow) -> Row:
-        return row_of(window, window.find(ask.params["id"]))
+        return window.row(window.find(ask.params["id"]), is_whole=with_inbox)
 
     row = await ask.run(work)
     return of_row(row) if with_inbox else of_state(row)
-
-
-def row_of(window: LocalWindow, session: Session) -> Row:
-    """Return a session's row as it is now."""
-    from restante.domain.naming import unknown
-
-    rows = window.watch("", [session.id]).rows
-    if not rows:
-        raise unknown(session.id)
-    return rows[0]
 
 
 async def register(ask: Ask) -> dict[str, Any]:

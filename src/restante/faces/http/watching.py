@@ -10,7 +10,6 @@ from restante.domain.wire import of_row, of_watched
 from restante.faces.http.asking import ClientGoneError
 from restante.faces.http.parking import Patience
 from restante.faces.http.requests import MOST_WATCHED, flag_in, ids_in, milliseconds_in
-from restante.faces.http.sessions import row_of
 from restante.faces.http.waits import TURNS, Why
 
 if TYPE_CHECKING:
@@ -105,11 +104,11 @@ async def wait(ask: Ask) -> dict[str, Any]:
         nonlocal wanted
         if first is None:
             session = window.find(ask.params["id"])
-            row = row_of(window, session)
+            row = window.row(session, is_whole=False)
             wanted = _possible(row, wanted, is_explicit=bool(asked))
             return _Seen(session, row, None if is_fresh else _signal(row, wanted))
         try:
-            row = row_of(window, first.session)
+            row = window.row(first.session, is_whole=False)
         except NoSuchSession:
             return _Seen(first.session, None, "exit" if "exit" in wanted else None)
         return _Seen(first.session, row, _signal(row, wanted, since=first.row if is_fresh else None))

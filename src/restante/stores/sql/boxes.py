@@ -156,6 +156,11 @@ class SqlBoxes:
         traces = [*(_trace(row, now) for row in there), *map(_trace_of_deleted, gone)]
         return sorted(traces, key=lambda trace: trace.message_id, reverse=True)[:limit]
 
+    def owners(self) -> list[str]:
+        """Return whose mailboxes there are, sorted."""
+        with self._database.reading() as run:
+            return [row[0] for row in run.all("owners_of_boxes")] if run else []
+
     def changed_since(self, event: int, owner: str) -> list[str]:
         """Return the ids of the sessions whose mailbox changed after an event, in that order."""
         with self._database.reading() as run:

@@ -259,6 +259,10 @@ SELECT DISTINCT m.sender, b.address FROM mailboxes AS b
 JOIN messages AS m ON m.mailbox = b.id AND m.closed = '' AND (m.expires_ms IS NULL OR m.expires_ms > :now)
 WHERE b.owner = :owner;
 
+-- name: owners_of_boxes
+-- Whose mailboxes there are.
+SELECT DISTINCT owner FROM mailboxes ORDER BY owner;
+
 -- name: debts_of_box
 -- Who has pending mail in one mailbox.
 SELECT DISTINCT sender FROM messages WHERE mailbox = :box AND closed = ''
@@ -324,6 +328,14 @@ SELECT {session} FROM sessions WHERE secret_digest = :digest AND secret_digest <
 -- name: sessions
 -- An owner's sessions, in the order they were registered.
 SELECT {session} FROM sessions WHERE owner = :owner ORDER BY place;
+
+-- name: owners_of_sessions
+-- Whose sessions there are.
+SELECT DISTINCT owner FROM sessions ORDER BY owner;
+
+-- name: sessions_at
+-- The sessions of a worktree that are not detached, whoever owns them.
+SELECT {session} FROM sessions WHERE worktree = :worktree AND detached_ms IS NULL;
 
 -- name: sessions_changed
 -- An owner's sessions that changed after an event, in that order.

@@ -88,6 +88,18 @@ class SqlSessions:
                 found = run.memory["sessions", owner] = [_read(row) for row in run.all("sessions", owner=owner)]
             return list(found)
 
+    def owners(self) -> list[str]:
+        """Return whose sessions there are, sorted."""
+        with self._database.reading() as run:
+            return [row[0] for row in run.all("owners_of_sessions")] if run else []
+
+    def at(self, worktree: str) -> list[Session]:
+        """Return the sessions of a worktree that are not detached, whoever owns them."""
+        if not _is_text(worktree):
+            return []
+        with self._database.reading() as run:
+            return [_read(row) for row in run.all("sessions_at", worktree=worktree)] if run else []
+
     def changed_since(self, event: int, owner: str) -> tuple[list[Session], list[str]]:
         """Return the sessions that changed after an event, and the ids of those deleted after it; both in order."""
         with self._database.reading() as run:
