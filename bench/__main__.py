@@ -1,7 +1,8 @@
 """Speed, as ratios: every figure stands beside what it is compared with, measured in the same run.
 
-Run with ``make bench``. Figures are medians; a machine that is busy moves both sides of a ratio alike, so quote
-ratios. Nothing here fails: what must hold is said in the last column, and tests hold what can be held without a clock.
+Run with ``make bench``; ``python -m bench --only NAME`` measures one part. Figures are medians; a machine that is busy
+moves both sides of a ratio alike, so quote ratios. Nothing here fails: what must hold is said in the last column, and
+tests hold what can be held without a clock.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from bench import database, server
+from bench.table import Row, show
 
 from restante.agents.hookline import command_line
 from restante.domain.mailbox import Acknowledgement
@@ -36,18 +39,6 @@ BIN = os.path.dirname(sys.executable)
 RESTANTE = os.path.join(BIN, "restante")
 BASELINE = [sys.executable, "-I", "-c", "import argparse, json, sqlite3"]
 GUIDANCE = "Leave the auth module alone during the billing refactor; ask in a reply first if it has to change. " * 2
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the table."""
-
-    what: str
-    ours: float
-    unit: str
-    baseline: str
-    ratio: float | None
-    wanted: str
 
 
 def in_turns(runs: int, *commands: Callable[[], float]) -> list[float]:
@@ -108,7 +99,9 @@ def checkpoint(place: str, runs: int) -> list[Row]:
     payload = json.dumps({"session_id": "bench", "cwd": path, "hook_event_name": "PostToolUse"}).encode()
     subprocess.run(["sh", "-c", line], cwd=path, input=payload, check=True)  # finds nothing, and lets the bell rest
     empty, ours = in_turns(
-        runs, wall_ms(["sh", "-c", ":"], cwd=path, data=payload), wall_ms(["sh", "-c", line], cwd=path, data=payload)
+        runs * 10,
+        wall_ms(["sh", "-c", ":"], cwd=path, data=payload),
+        wall_ms(["sh", "-c", line], cwd=path, data=payload),
     )
     return [
         Row("checkpoint with no mail", ours, "ms", "sh -c :", ours / empty, "at most 2x"),
@@ -260,24 +253,23 @@ def timed(runs: int, *works: Callable[[], None]) -> tuple[list[float], list[floa
     return walls, [statistics.median(spent[work]) for work in (works[0], works[-1])]
 
 
-def show(rows: list[Row]) -> None:
-    """Print the table."""
-    print(f"{'what':<46} {'median':>14}  {'ratio':>6}  {'wanted':<14} compared with")
-    for row in rows:
-        ratio = f"{row.ratio:.2f}x" if row.ratio is not None else ""
-        print(f"{row.what:<46} {row.ours:>7.2f} {row.unit:<6}  {ratio:>6}  {row.wanted:<14} {row.baseline}")
+PARTS = (checkpoint, commands, parsing, history, durability, *server.PARTS, *database.PARTS)
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parts = {part.__name__: part for part in PARTS}
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--runs", type=int, default=15, help="how often each figure is taken")
     parser.add_argument("--disk", help="a directory on the disk to measure (default: the temporary directory)")
+    parser.add_argument(
+        "--only", action="append", choices=parts, metavar="NAME", help=f"measure just {', '.join(parts)}"
+    )
     options = parser.parse_args()
+    rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="restante-bench-", dir=options.disk) as place:
-        rows = checkpoint(place, options.runs * 10)
-        for part in (commands, parsing, history, durability):
-            rows.extend(part(place, options.runs))
+        for name in options.only or parts:
+            rows.extend(parts[name](place, options.runs))
     show(rows)
 
 

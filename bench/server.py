@@ -204,23 +204,25 @@ def reading(place: str, runs: int) -> list[Row]:
     return [Row("read 50 of 10,000 pending", long, "ms", f"50 of 50 ({short:.2f} ms)", long / short, "at most 1.5x")]
 
 
+async def wakes(post_at: int, read_at: int, rounds: int) -> float:
+    """Return the median of milliseconds from before a post at one server until a read that waits at another is over."""
+    sender, reader = await register(post_at, "sender-00000000"), await register(read_at, "reader-00000000")
+    taken = []
+    for _ in range(rounds):
+        wait = asyncio.create_task(reader.ask("GET", "/sessions/reader-00000000/inbox?wait=30000"))
+        await asyncio.sleep(0.05)
+        began = time.perf_counter()
+        post = asyncio.create_task(sender.ask("POST", "/sessions/reader-00000000/inbox", {"text": TEXT}))
+        answer = await wait
+        taken.append((time.perf_counter() - began) * 1000)
+        await post
+        ids = [one["id"] for one in messages_of(answer)]
+        await reader.ask("POST", "/sessions/reader-00000000/inbox/ack", {"ids": ids})
+    return statistics.median(taken)
+
+
 def waiting(place: str, runs: int) -> list[Row]:
     """Measure the way from a post to the wait it frees, and what 1,000 waits weigh."""
-
-    async def wakes(port: int) -> float:
-        sender, reader = await register(port, "sender-00000000"), await register(port, "reader-00000000")
-        taken = []
-        for _ in range(runs * 4):
-            wait = asyncio.create_task(reader.ask("GET", "/sessions/reader-00000000/inbox?wait=30000"))
-            await asyncio.sleep(0.05)
-            began = time.perf_counter()
-            post = asyncio.create_task(sender.ask("POST", "/sessions/reader-00000000/inbox", {"text": TEXT}))
-            answer = await wait
-            taken.append((time.perf_counter() - began) * 1000)
-            await post
-            ids = [one["id"] for one in messages_of(answer)]
-            await reader.ask("POST", "/sessions/reader-00000000/inbox/ack", {"ids": ids})
-        return statistics.median(taken)
 
     async def weigh(server: Served, waits: int) -> float:
         readers = [await register(server.port, f"waiter-{n:04}-000000") for n in range(waits)]
@@ -237,7 +239,7 @@ def waiting(place: str, runs: int) -> list[Row]:
         return (after - before) / waits
 
     with served(place, "waiting") as server:
-        wake = asyncio.run(wakes(server.port))
+        wake = asyncio.run(wakes(server.port, server.port, runs * 4))
     with served(place, "weighing") as server:
         weight = asyncio.run(weigh(server, 1000))
     return [
