@@ -86,7 +86,8 @@ def check_room(
     if not _fits(limits.pending_messages, limits.pending_bytes, held, size):
         raise MailboxFull(
             f"{address} holds {held[0]} pending messages ({held[1]:,} bytes), which is all it may",
-            remedy="wait until some are acknowledged, or withdraw one",
+            remedy="wait until some are acknowledged"
+            + (", or withdraw one of yours: restante withdraw ID" if of_sender[0] else ""),
         )
     if limits.sender_share is None or not of_sender[0]:
         return
@@ -95,7 +96,7 @@ def check_room(
         raise MailboxFull(
             f"{of_sender[0]} messages ({of_sender[1]:,} bytes) from {sender} are pending in {address}, "
             "which is all that the share of one sender holds",
-            remedy="wait until some of them are acknowledged, or withdraw one",
+            remedy="wait until some of them are acknowledged, or withdraw one: restante withdraw ID",
         )
 
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import Busy, NoSuchSession, StorageFailed, UsageError
+from restante.domain.errors import Busy, MailboxFull, NoSuchSession, StorageFailed, UsageError
 from restante.domain.limits import Limits, check_head
 from restante.domain.naming import check_apart, check_name, meant, unknown
 from restante.domain.overview import Handed
@@ -148,7 +148,13 @@ class LocalWindow:
         draft = corresponding.stamped(draft, self._identity, target, now, parts.settings.session_ttl)
         with parts.keeping.held() as boxes:
             box = corresponding.kept(boxes).box(target.id, target.owner)
-            posted = box.post(draft)
+            try:
+                posted = box.post(draft)
+            except MailboxFull as error:
+                if not self._identity.verified:
+                    # A claim alone takes nothing back.
+                    error.remedy = error.remedy.partition(", or ")[0]
+                raise
             if parts.sessions.session(target.id, target.owner) is None:
                 # Deleted between the look and the post: nobody would ever delete this mail with it.
                 box.delete()
@@ -226,6 +232,19 @@ class LocalWindow:
             return corresponding.kept(boxes).traces(
                 self._identity.sender.name, self._identity.owner, message_ids=message_ids, limit=limit
             )
+
+    def withdraw(self, message_id: str) -> Trace:
+        """Take back what the caller posted; see ``Window.withdraw``."""
+        from restante.services import withdrawing
+
+        parts, owner = self._parts, self._identity.owner
+        with parts.keeping.held() as boxes:
+            mail = corresponding.kept(boxes)
+            trace = withdrawing.withdraw(message_id, self._identity, mail)
+            target = parts.sessions.session(trace.to, owner)
+            if target and not mail.box(trace.to, owner).counts().pending:
+                enrolling.rest(target, parts.sessions, parts.bell, mail)
+        return trace
 
     # -- overseeing ----------------------------------------------------------------------------------------
 

@@ -346,6 +346,16 @@ class Window(Protocol):
     def receipts(self, message_ids: Sequence[str] = (), *, limit: int = 100) -> list[Trace]:
         """Return what became of what the caller posted, the newest first."""
 
+    def withdraw(self, message_id: str) -> Trace:
+        """Take back what the caller posted, before it was acknowledged, and return what became of it.
+
+        Raises:
+            Forbidden: Nothing proved who asks.
+            NoSuchMessage: The caller posted no message of this id.
+            MailboxDeleted: It went with its mailbox.
+            IllegalStep: It was acknowledged or expired before.
+        """
+
     def watch(self, cursor: str = "", sessions: Sequence[str] = (), *, wait: float | None = None) -> Watched:
         """Return every session that changed since a cursor, at once when one did.
 

@@ -205,6 +205,11 @@ class RemoteWindow:
             found += self._read(lambda value: [wire.trace_from(one) for one in _listed(value, "receipts")], answer)
         return found[:limit]
 
+    def withdraw(self, message_id: str) -> Trace:
+        """Take back what the caller posted; see ``Window.withdraw``."""
+        answer = self._transport.ask("POST", f"/receipts/{quoted(message_id)}/withdraw")
+        return self._read(wire.trace_from, answer)
+
     # -- overseeing ----------------------------------------------------------------------------------------
 
     def watch(self, cursor: str = "", sessions: Sequence[str] = (), *, wait: float | None = None) -> Watched:

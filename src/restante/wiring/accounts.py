@@ -52,7 +52,7 @@ def open_accounts(environment: Mapping[str, str]) -> AccountBook:
     identity = window.identity
     if identity.session or not identity.verified:
         raise Forbidden(
-            "only the person whose server this is manages accounts", remedy="let that person do it, by the token"
+            "only the person whose server this is may do this", remedy="let that person do it, by the token"
         )
     return _OwnBook(open_exchange(environment).accounts)
 

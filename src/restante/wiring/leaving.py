@@ -149,6 +149,10 @@ class LeavingWindow:
         """See ``Window.receipts``."""
         return self._window.receipts(message_ids, limit=limit)
 
+    def withdraw(self, message_id: str) -> Trace:
+        """See ``Window.withdraw``."""
+        return self._window.withdraw(message_id)
+
     def watch(self, cursor: str = "", sessions: Sequence[str] = (), *, wait: float | None = None) -> Watched:
         """See ``Window.watch``."""
         return self._window.watch(cursor, sessions, wait=wait)

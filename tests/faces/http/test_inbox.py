@@ -62,6 +62,19 @@ def test_s06_acking_an_id_that_is_gone_is_a_success(alice: Actor, bob: Actor) ->
     assert (again.status, again.data["removed"]) == (200, 0)
 
 
+def test_who_posted_takes_it_back_and_nobody_else(api: Any, alice: Actor, bob: Actor) -> None:
+    message = bob.post(alice, "1").data["message"]["id"]
+    path = f"/receipts/{message}/withdraw"
+    assert alice.ask("POST", path).status == 404
+    assert api.ask("POST", path, headers={"X-Restante-Session": bob.id}).status == 403
+    answer = bob.ask("POST", path).data
+    assert (answer["messageId"], answer["state"], answer["to"]) == (message, "withdrawn", alice.id)
+    assert alice.counts()["pending"] == 0
+    done = bob.post(alice, "2").data["message"]["id"]
+    alice.ack(done)
+    assert bob.ask("POST", f"/receipts/{done}/withdraw").status == 409
+
+
 def test_ack_through_takes_what_is_older_and_spares_what_came_later(alice: Actor, bob: Actor) -> None:
     ids = [bob.post(alice, str(number)).data["message"]["id"] for number in range(4)]
     answer = alice.ask("POST", f"/sessions/{alice.id}/inbox/ack", {"through": ids[1]})

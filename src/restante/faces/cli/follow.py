@@ -127,8 +127,15 @@ def watch(
 
 
 def withdraw(message: str, directory: str, as_json: bool) -> None:
-    """Take a message back before it was acknowledged."""
-    entry = office_of(directory).withdraw(message)
+    """Take a message back before it was acknowledged: one of the worktree's, or one posted to a session."""
+    tools = office_of(directory, anywhere=True)
+    try:
+        entry = office_of(directory).withdraw(message)
+    except (NoSuchMessage, NoWorktree) as error:
+        if not sessions_are_used(tools.settings):
+            raise
+        _withdraw_posted(message, error, directory, as_json)
+        return
     standing = entry.standing
     if as_json:
         from restante.faces.cli.jsonable import of_standing, print_json
@@ -137,8 +144,33 @@ def withdraw(message: str, directory: str, as_json: bool) -> None:
         return
     say(f"withdrawn {entry.message.id}")
     if standing.noticed_at or standing.seen_at:
-        shown = "the agent read it before" if standing.seen_at else "a checkpoint showed it before"
-        tell(f"{shown}: the agent may act on it; send another message if it must stop")
+        _warn("the agent read it before" if standing.seen_at else "a checkpoint showed it before")
+
+
+def _withdraw_posted(message: str, not_here: NothingThere, directory: str, as_json: bool) -> None:
+    from restante.domain.overview import Fate
+    from restante.faces.cli.post import traces_of
+    from restante.faces.cli.windows import window_of
+
+    window = window_of(directory)
+    try:
+        before = traces_of(window, [message])[0]
+    except NoSuchMessage:
+        raise not_here from None
+    after = window.withdraw(before.message_id)
+    if as_json:
+        from restante.domain import wire
+        from restante.faces.cli.jsonable import print_json
+
+        print_json({"receipt": wire.of_trace(after)})
+        return
+    say(f"withdrawn {after.message_id}")
+    if before.fate is Fate.SEEN:
+        _warn("the session read it before")
+
+
+def _warn(shown: str) -> None:
+    tell(f"{shown}: the agent may act on it; send another message if it must stop")
 
 
 def snapshot(directory: str, as_json: bool) -> None:

@@ -131,7 +131,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "status ID": {"anyOf": [record(message=_CASE), record(receipt=TRACE)]},
     "snapshot": _SNAPSHOT,
     "watch": {"anyOf": [_CHANGE, record(event=words(["end"]), cursor=TEXT), WATCHED]},
-    "withdraw": record(id=TEXT, standing=record(**_STANDING_FIELDS)),
+    "withdraw": {"anyOf": [record(id=TEXT, standing=record(**_STANDING_FIELDS)), record(receipt=TRACE)]},
     "archive": record(moved=NUMBER, kept=NUMBER, into=or_null(TEXT)),
     # The session's own mailbox beside the worktree's: null where sessions are not used, or for a person.
     "inbox": record(

@@ -87,7 +87,7 @@ COMMANDS = (
     Command(
         "withdraw",
         "Take a message back before it was acknowledged.",
-        "",
+        "One that you left in this worktree, or posted to a session.",
         "follow:withdraw",
         (Argument("message", "The message.", metavar="ID", needed=True),),
     ),

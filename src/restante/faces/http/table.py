@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from restante.faces.http import answers, events, inbox, managing, requests, sessions, watching
+from restante.faces.http import answers, events, inbox, managing, requests, sessions, watching, withdrawing
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -87,6 +87,7 @@ _RECEIPTS = (
     Parameter("ids", _TEXT, "only these messages, with commas; at most 200"),
     Parameter("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "at most so many"),
 )
+_POSTED = Parameter("message", _ID, "whole id of a message that the caller posted", "path")
 _UNTIL = (
     _SESSION,
     Parameter("until", _TEXT, f"what to wait for, with commas: {', '.join(watching.SIGNALS)}"),
@@ -216,6 +217,16 @@ ROUTES: tuple[Route, ...] = (
         (400, 409),
         None,
         _RECEIPTS,
+    ),
+    Route(
+        "POST",
+        "/receipts/{message}/withdraw",
+        withdrawing.withdraw,
+        "Take back what the caller posted, before it was acknowledged; the caller must be proven",
+        answers.Trace,
+        (403, 404, 409),
+        None,
+        (_POSTED,),
     ),
     Route("GET", "/inbox/summary", sessions.summary, "Tell the numbers of the owner's mailboxes", answers.Summary),
     Route("GET", "/agent-inbox/summary", sessions.summary, "The same", answers.Summary),

@@ -1,0 +1,27 @@
+"""The handler that takes a message back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from restante.domain.wire import of_trace
+
+if TYPE_CHECKING:
+    from restante.domain.overview import Trace
+    from restante.exchange import Exchange
+    from restante.exchange.window import LocalWindow
+    from restante.faces.http.asking import Ask
+
+
+async def withdraw(ask: Ask) -> dict[str, Any]:
+    """Take back what the caller posted."""
+    await ask.admit()
+    office = ask.office
+
+    def work(_: Exchange, window: LocalWindow) -> tuple[str, Trace]:
+        return window.identity.owner, window.withdraw(ask.params["message"])
+
+    def tell(done: tuple[str, Trace]) -> None:
+        office.waits.changed(done[0])
+
+    return of_trace((await ask.run(work, tell))[1])
