@@ -150,6 +150,19 @@ def test_gone_are_the_unknown_and_the_deleted_and_only_those_asked_for(world: Wo
     assert ids(window.watch("", [BOB, ALICE])) == [ALICE]
 
 
+def test_a_wait_for_who_is_gone_tells_it_once_for_a_cursor_and_then_waits(world: World) -> None:
+    window = world.person
+    cursor = window.watch().cursor
+    window.delete(BOB)
+    told = window.watch(cursor, [BOB], wait=60.0)
+    assert (told.gone, told.timed_out) == ((BOB,), False)
+    again = window.watch(told.cursor, [BOB, "never"], wait=0.05)
+    assert (again.gone, again.timed_out) == ((BOB, "never"), True)
+    world.window(ALICE).turn(has_ended=True)
+    assert ids(window.watch(again.cursor, [BOB, ALICE], wait=60.0)) == [ALICE]
+    assert window.watch("", [BOB], wait=60.0).gone == (BOB,)
+
+
 def test_no_cursor_is_a_usage_error(world: World) -> None:
     for cursor in ("x", "w1.a.b.c.d", "w1.a.1.b", "w2.a.1.b.1", "w1.a.1.b.1.", "w1.a.-1.b.1", f"w1.a.{'9' * 19}.b.1"):
         with pytest.raises(UsageError):

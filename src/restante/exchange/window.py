@@ -252,14 +252,34 @@ class LocalWindow:
         """Return every session that changed since a cursor; see ``Window.watch``."""
         overseeing.check_cursor(cursor)
         if wait is None:
-            return self._watch(cursor, sessions)
+            return self.look(cursor, sessions)
         # Under the cursor of the call, nothing that happens before the first look is missed.
-        watched = None
         for _ in self._parts.watcher.ticks(wait):
-            watched = self._watch(cursor, sessions)
+            watched = self.look(cursor, sessions, only_news=True)
             if watched.rows or watched.gone:
                 return watched
-        return (watched or self._watch(cursor, sessions))._replace(timed_out=True)
+        return self.look(cursor, sessions)._replace(timed_out=True)
+
+    def look(self, cursor: str, only: Sequence[str], *, only_news: bool = False) -> Watched:
+        """Return every session that changed since a cursor, as it is now.
+
+        Args:
+            cursor: From an earlier answer, or empty.
+            only: Only these sessions, by their whole ids; empty for all.
+            only_news: Leave out who was gone at the cursor already, as a wait does.
+
+        Raises:
+            UsageError: It is no cursor.
+        """
+        parts, owner = self._parts, self._identity.owner
+        self._refreshed()
+        with parts.keeping.held() as boxes:
+            if boxes is not None:
+                # What expired changed, too, although nobody wrote; where that cannot be recorded it is counted rightly.
+                with suppress(StorageFailed, Busy):
+                    boxes.sweep(owner)
+            tell = partial(self._rows, boxes)
+            return overseeing.watch(cursor, only, parts.sessions, boxes, owner, tell, only_news=only_news)
 
     def persistence(self) -> Persistence:
         """Return whether the mail of sessions is kept on disk; see ``Window.persistence``."""
@@ -339,17 +359,6 @@ class LocalWindow:
         now, grace = self._parts.clock.now(), self._parts.settings.server_grace
         owner, presence = self._identity.owner, self._exchange.presence
         return overseeing.rows(found, boxes, owner, now, presence, grace, with_debts=with_debts)
-
-    def _watch(self, cursor: str, only: Sequence[str]) -> Watched:
-        parts = self._parts
-        self._refreshed()
-        with parts.keeping.held() as boxes:
-            if boxes is not None:
-                # What expired changed, too, although nobody wrote; where that cannot be recorded it is counted rightly.
-                with suppress(StorageFailed, Busy):
-                    boxes.sweep(self._identity.owner)
-            tell = partial(self._rows, boxes)
-            return overseeing.watch(cursor, only, parts.sessions, boxes, self._identity.owner, tell)
 
     def _refreshed(self, only: list[Session] | None = None) -> list[Session]:
         """Return the owner's sessions, or just some, after what hooks and the system say of them was taken in."""

@@ -361,7 +361,8 @@ class Window(Protocol):
 
         Args:
             cursor: From an earlier answer; empty for all there is.
-            sessions: Only these, by their whole ids. One that is gone is told at once, each time: ask for it no more.
+            sessions: Only these, by their whole ids. A wait ends at once for one that is gone since the cursor, or with
+                an empty one; for one that was gone before it does not, and tells it when the time is over.
             wait: Wait so many seconds for a change.
 
         Raises:

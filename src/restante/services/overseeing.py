@@ -134,6 +134,8 @@ def watch(
     boxes: Boxes | None,
     owner: str,
     tell: Callable[[list[Session]], list[Row]],
+    *,
+    only_news: bool = False,
 ) -> Watched:
     """Return what changed since a cursor.
 
@@ -144,6 +146,7 @@ def watch(
         boxes: Where mail is; ``None`` for nowhere.
         owner: Whose sessions.
         tell: Makes rows of sessions.
+        only_news: Leave out who was gone at the cursor already: told with it, and never again a reason to answer.
 
     Raises:
         UsageError: It is no cursor.
@@ -153,7 +156,8 @@ def watch(
     tip = _Place(*sessions.tip(owner), *(boxes.tip(owner) if boxes else (_NOWHERE, 0)))
     known: dict[str, Session] | None = None
     deleted: list[str] = []
-    if since and _goes_on((since.register, since.register_event), (tip.register, tip.register_event)):
+    goes_on = since and _goes_on((since.register, since.register_event), (tip.register, tip.register_event))
+    if since and goes_on:
         found, deleted = sessions.changed_since(since.register_event, owner)
         # Where there was no mail at all, everything that there is now came since.
         mail = (tip.mail, 0) if since.mail in _NO_MAIL else (since.mail, since.mail_event)
@@ -169,6 +173,8 @@ def watch(
         _add_known(known, one, owner, sessions)
     wanted = set(only) or changed | set(deleted)
     gone = [one for one in dict.fromkeys(only or deleted) if one not in known]
+    if only_news and goes_on:
+        gone = [one for one in gone if one in deleted]
     here = sorted(known.values(), key=lambda one: (one.created, one.id))
     told = [one for one in here if one.id in changed and one.id in wanted]
     return Watched(tuple(tell(told) if told else ()), tuple(gone), "w1." + ".".join(map(str, tip)))

@@ -428,6 +428,20 @@ def test_bl13_the_first_prompt_of_an_unknown_session_goes_to_the_register_with_a
     assert not (data / "turns" / "new").exists()
 
 
+def test_no_program_of_the_search_path_is_run(run: Runner, repo: Path, data: Path, tmp_path: Path) -> None:
+    place, trace = tmp_path / "hostile", tmp_path / "trace"
+    place.mkdir()
+    for name in ("cat", "printf", "echo", "umask", "env", "sh"):
+        (place / name).write_text(f"#!/bin/sh\necho {name} >> '{trace}'\n")
+        (place / name).chmod(0o755)
+    python = run.bin_dir / "python"
+    python.write_text(python.read_text().replace("\n", "\nPATH=/usr/bin:/bin\n", 1))
+    words = payload("UserPromptSubmit", "new", prompt="x" * 100_000)
+    run(repo, event="UserPromptSubmit", data=words, RESTANTE_DATA=str(data), PATH=f"{place}:/usr/bin:/bin")
+    assert not trace.exists()
+    assert (run.bin_dir / "stdin").read_bytes() == words
+
+
 @pytest.mark.parametrize("event", TIMEOUTS)
 def test_the_bell_of_sessions_rings_where_nobody_ever_sent_guidance(run: Runner, repo: Path, event: str) -> None:
     (repo / ".codex-mailbox" / ".restante").mkdir(parents=True)

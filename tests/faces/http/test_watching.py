@@ -205,7 +205,16 @@ def test_bl55_ones_own_posts_move_nothing_of_ones_own_mail(alice: Actor, bob: Ac
 def test_unknown_ids_are_told_as_gone_and_are_no_error(alice: Actor) -> None:
     told = watch(alice, sessions=f"{alice.id},nobody-of-this-id")
     assert (ids_of(told), told["gone"]) == ([alice.id], ["nobody-of-this-id"])
-    assert watch(alice, told["cursor"], sessions="nobody-of-this-id", wait=60_000)["gone"] == ["nobody-of-this-id"]
+    assert watch(alice, told["cursor"], sessions="nobody-of-this-id")["gone"] == ["nobody-of-this-id"]
+    assert watch(alice, sessions="nobody-of-this-id", wait=60_000)["gone"] == ["nobody-of-this-id"]
+
+
+def test_who_was_gone_at_a_cursor_ends_no_wait_and_is_told_at_its_end(alice: Actor) -> None:
+    cursor = watch(alice, sessions="nobody-of-this-id")["cursor"]
+    began = time.monotonic()
+    told = watch(alice, cursor, sessions="nobody-of-this-id", wait=1000)
+    assert time.monotonic() - began > 0.9
+    assert (told["gone"], told["timedOut"]) == (["nobody-of-this-id"], True)
 
 
 def test_a_deleted_session_is_told_as_gone(api: Api, server: Running, alice: Actor, bob: Actor) -> None:

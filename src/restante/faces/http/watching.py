@@ -54,7 +54,11 @@ async def _watched(ask: Ask) -> Watched:
     def look(_: Exchange, window: LocalWindow) -> Watched:
         nonlocal owner
         owner = window.identity.owner
-        return window.watch(since, only)
+        return window.look(since, only, only_news=seconds is not None)
+
+    def last_look(_: Exchange, window: LocalWindow) -> Watched:
+        watched = window.look(since, only)
+        return watched._replace(timed_out=not watched.rows and (bool(only) or not watched.gone))
 
     if seconds is None:
         return await ask.run(look)
@@ -72,9 +76,9 @@ async def _watched(ask: Ask) -> Watched:
                 raise ClientGoneError
             if why is Why.STOP:
                 return watched
-            watched = await ask.run(look, None if why is Why.TIMEOUT else park)
             if why is Why.TIMEOUT:
-                return watched._replace(timed_out=not watched.rows and not watched.gone)
+                return await ask.run(last_look)
+            watched = await ask.run(look, park)
         return watched
     finally:
         patience.close()
