@@ -65,6 +65,7 @@ def config_reference() -> str:
         ("RESTANTE_CONFIG", "the configuration file, instead of `~/.config/restante/config.toml`"),
         ("RESTANTE_DATA", "the directory of the database of sessions and roles"),
         ("RESTANTE_CODEX", "the Codex program that `threads` asks"),
+        ("RESTANTE_NAME", "the name under which the session of an agent program that is started with it registers"),
         ("RESTANTE_NESTED", "`1`: an agent run inside another agent's tool, in the same worktree, collects mail too"),
         ("RESTANTE_NOW", "a fixed time, for tests"),
         ("RESTANTE_DEBUG", "`1`: a checkpoint that fails says why instead of staying silent"),

@@ -107,6 +107,37 @@ def test_a_session_registers_itself_at_its_start_and_is_proven_by_a_secret_of_it
     assert (identity.session, identity.verified) == ("aaaaaaaa-1", True)
 
 
+def test_a_session_registers_under_the_name_its_person_gave_it_and_keeps_another_one(machine: Machine) -> None:
+    machine.environment["RESTANTE_NAME"] = "planner"
+    machine.hook("SessionStart")
+    assert machine.row("aaaaaaaa-1").session.name == "planner"
+    machine.window("aaaaaaaa-1").describe(name="coordinator")
+    machine.hook("SessionStart", source="resume")
+    assert machine.row("aaaaaaaa-1").session.name == "coordinator"
+
+
+def test_a_session_that_another_one_started_is_its_child_and_does_not_take_its_name(machine: Machine) -> None:
+    machine.environment["RESTANTE_NAME"] = "planner"
+    machine.hook("SessionStart", "aaaaaaaa-1", agent="claude")
+    machine.environment |= {"CLAUDE_CODE_SESSION_ID": "aaaaaaaa-1", "RESTANTE_NESTED": "1"}
+    machine.hook("SessionStart", "bbbbbbbb-2")
+    machine.environment["RESTANTE_NAME"] = "worker"
+    machine.hook("SessionStart", "cccccccc-3")
+    rows = {one.session.id: one.session for one in open_exchange(machine.environment).window(Identity()).sessions()}
+    assert {one.id: (one.name, one.parent) for one in rows.values()} == {
+        "aaaaaaaa-1": ("planner", ""),
+        "bbbbbbbb-2": ("", "aaaaaaaa-1"),
+        "cccccccc-3": ("worker", "aaaaaaaa-1"),
+    }
+
+
+def test_a_parent_that_nobody_knows_is_none_and_a_name_that_is_none_stops_no_start(machine: Machine) -> None:
+    machine.environment |= {"CLAUDE_CODE_SESSION_ID": "never-there-1", "RESTANTE_NESTED": "1", "RESTANTE_NAME": "x\ny"}
+    machine.hook("SessionStart")
+    (row,) = open_exchange(machine.environment).window(Identity()).sessions()
+    assert (row.session.id, row.session.name, row.session.parent) == ("aaaaaaaa-1", "", "")
+
+
 def test_where_sessions_are_not_used_nothing_is_made(tmp_path: Path) -> None:
     (tmp_path / "repo" / ".git").mkdir(parents=True)
     data = tmp_path / "data"

@@ -50,6 +50,12 @@ def is_nested(session: str, root: str, environment: Mapping[str, str]) -> bool:
     return any(one != session for one in outer)
 
 
+def session_around(session: str, environment: Mapping[str, str]) -> str:
+    """Return the id of the session in whose tool another one was started, as the environment names it, or nothing."""
+    around = [environment[name] for _, name in _SESSION_VARIABLES if environment.get(name)]
+    return next((one for one in around if one != session), "")
+
+
 def program_above(environment: Mapping[str, str]) -> tuple[str, int] | None:
     """Return name and process id of the agent program that called us; ``None`` where none can be seen.
 

@@ -159,7 +159,8 @@ class SessionDesk:
 
         # Hooks get the session's id on standard input; what their environment names may be another one's.
         own = {name: session if agent == self._caller.agent else "" for agent, name in _VARIABLES.items()}
-        return open_window({**self._environment, **own}, self._root)
+        # The name is given where the parent is known, too: in _register.
+        return open_window({**self._environment, **own, "RESTANTE_NAME": ""}, self._root)
 
     def _is_known(self, session: str) -> bool:
         from restante.system.secrets import has_secret
@@ -170,11 +171,13 @@ class SessionDesk:
         from restante.domain.registry import Arrival
         from restante.system.processes import agent_process
         from restante.system.secrets import digest, session_secret
+        from restante.wiring.introducing import introduce
 
         caller = self._caller
         process = agent_process(self._environment)
         secret = session_secret(self._data, caller.session)
-        self._window().register(Arrival(caller.session, caller.agent, "", self._root, "", process, digest(secret)))
+        arrival = Arrival(caller.session, caller.agent, "", self._root, "", process, digest(secret))
+        introduce(self._window(), arrival, self._environment)
         if process and not _holds_several(process):
             for row in self._window().sessions():
                 if _is_former(row, process, caller.session):

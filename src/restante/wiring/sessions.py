@@ -98,7 +98,7 @@ def open_window(environment: Mapping[str, str], directory: str = ".") -> Window:
     if not (identity.verified and exchange.is_there(identity)):
         # What cannot be written down is no reason to let nobody read.
         with suppress(RestanteError):
-            exchange.window(identity).register(_arrival(caller, claim, root, environment))
+            _register(exchange.window(identity), caller, claim, root, environment)
             identity = exchange.identify(claim)
     return _leaving(exchange.window(identity), caller, claim, root, environment)
 
@@ -230,10 +230,10 @@ def _remote(url: str, claim: Claim, caller: Caller, root: str, environment: Mapp
             return window
     except Unauthorized:
         # Where there are accounts, a secret proves nothing until it was registered under a name and a password.
-        window.register(_arrival(caller, claim, root, environment))
+        _register(window, caller, claim, root, environment)
         return RemoteWindow(url, claim)
     with suppress(RestanteError):
-        window.register(_arrival(caller, claim, root, environment))
+        _register(window, caller, claim, root, environment)
         return RemoteWindow(url, claim)
     return window
 
@@ -271,11 +271,14 @@ def _claim(caller: Caller, data: str, environment: Mapping[str, str]) -> Claim:
     return Claim(session=caller.session)
 
 
-def _arrival(caller: Caller, claim: Claim, root: str, environment: Mapping[str, str]) -> Arrival:
-    return Arrival(
+def _register(window: Window, caller: Caller, claim: Claim, root: str, environment: Mapping[str, str]) -> None:
+    from restante.wiring.introducing import introduce
+
+    arrival = Arrival(
         caller.session,
         vendor=caller.agent,
         worktree=root,
         process=agent_process(environment),
         secret_digest=digest(claim.secret) if claim.secret else "",
     )
+    introduce(window, arrival, environment)
