@@ -137,7 +137,10 @@ def test_receipts_tell_states_and_times_and_no_text(cast: Cast, monkeypatch: pyt
     assert "canary" not in answer.out + answer.err
     some = cast.restante("receipts", ids[0][-8:], ids[1], "--json").json["receipts"]
     assert [one["messageId"] for one in some] == ids[:2]
-    assert "older ones are left out: restante receipts --limit 5" in cast.restante("receipts", "--limit", "1").out
+    assert "\n3 older ones: restante receipts --limit 4\n" in cast.restante("receipts", "--limit", "1").out
+    counted = cast.restante("receipts", "--limit", "1", "--json").json
+    assert (len(counted["receipts"]), counted["left_out"], counted["more"]) == (1, 3, True)
+    assert cast.restante("receipts", "--limit", "4", "--json").json["left_out"] == 0
     assert cast.restante("receipts", "zzzzzzzz").code == 3
     # Nobody learns what became of what another posted.
     assert cast.by(WORKER, "receipts", ids[0]).code == 3

@@ -86,6 +86,23 @@ def test_a_list_is_short_for_a_model_and_counts_what_it_leaves_out(cast: Cast) -
     assert cast.restante("ls", "--limit", "many").code == 2
 
 
+def test_what_stands_below_a_list_is_short_too_and_counted(cast: Cast) -> None:
+    crowd = [f"0199{number:04x}-0000-7000-8000-000000000000" for number in range(13)]
+    for number, session in enumerate(crowd):
+        cast.enter(session, f"crowd-{number}")
+        cast.post(PLANNER, session, "your turn")
+        cast.post(session, "planner", "no, yours")
+        cast.by(session, "session", "turn", "ended")
+    cast.by(PLANNER, "session", "turn", "ended")
+    out = cast.by("", "ls").out.splitlines()
+    assert sum(" wait for each other: " in line for line in out) == 10
+    assert "3 more pairs wait for each other" in out
+    unread = next(line for line in out if line.startswith("idle with unread mail: "))
+    assert unread.count("unseen, oldest") == 10
+    assert unread.endswith(", and 4 more")
+    assert len(cast.restante("ls", "--json").json["mutual_waits"]) == 13
+
+
 def test_a_session_that_ended_keeps_its_mail_and_finds_it_when_it_comes_back(cast: Cast) -> None:
     message = cast.post(PLANNER, "worker", "text")
     assert "mail is kept" in cast.by(WORKER, "session", "end").out

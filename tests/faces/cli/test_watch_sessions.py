@@ -39,6 +39,18 @@ def test_without_a_cursor_it_tells_how_all_stand_and_what_to_go_on_with(cast: Ca
     assert (again.code, again.out) == (5, "")
 
 
+def test_an_answer_is_short_for_a_model_shows_first_what_deserves_a_look_and_counts_the_rest(cast: Cast) -> None:
+    for number in range(60):
+        cast.enter(f"0199{number:04x}-0000-7000-8000-000000000000", f"crowd-{number}")
+    cast.by(WORKER, "session", "turn", "ended")
+    for answer in (cast.by("", "watch", "--sessions"), cast.by("", "watch", "--sessions", "--since", "start")):
+        lines = answer.out.splitlines()
+        assert lines[0].startswith("worker")
+        assert lines[-1] == "12 more changed: restante ls --limit 62"
+        assert len(lines) == 51
+    assert len(cast.restante("watch", "--sessions", "--json").json["sessions"]) == 62
+
+
 @pytest.mark.parametrize("source", ["hook", "heuristic"])
 def test_s59_a_turn_that_ended_between_two_calls_is_told_by_the_next(cast: Cast, source: str) -> None:
     cursor = _cursor(cast.by("", "watch", "--sessions"))

@@ -91,19 +91,21 @@ def receipts(messages: tuple[str, ...], limit: str, directory: str, as_json: boo
         traces = traces_of(window, messages)
         left_out = 0
     else:
-        # One more than is shown tells whether there are more.
-        found = window.receipts(limit=min(most, _MOST_TRACES) + 1)
-        traces, left_out = found[:most], len(found) > most
+        # One more than is shown tells whether there are more; only then all are counted.
+        found = window.receipts(limit=min(most, _MOST_TRACES - 1) + 1)
+        traces = found[:most]
+        left_out = len(window.receipts(limit=_MOST_TRACES)) - most if len(found) > most else 0
     if as_json:
         from restante.faces.cli.jsonable import print_json
 
-        print_json({"receipts": [wire.of_trace(trace) for trace in traces], "more": bool(left_out)})
+        print_json({"receipts": [wire.of_trace(trace) for trace in traces], "left_out": left_out, "more": left_out > 0})
         return
     say_traces(window, traces, directory)
     if not traces:
         say("nothing was posted")
     if left_out:
-        say(f"older ones are left out: restante receipts --limit {most * 5}")
+        and_more = "at least " if most + left_out >= _MOST_TRACES else ""
+        say(f"{and_more}{left_out} older ones: restante receipts --limit {most + left_out}")
 
 
 def say_traces(window: Window, traces: Sequence[Trace], directory: str) -> None:

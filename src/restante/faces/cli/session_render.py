@@ -22,6 +22,8 @@ _LONGEST_NAME = 40
 _HEAD = ("NAME", "ID", "AGENT", "STATE", "LAST TURN ENDED", "PENDING", "UNSEEN", "OLDEST UNSEEN", "PARKED")
 _COLOURS = {"idle": "cyan", "busy": "green", "gone": "red", "detached": "red", "blocked": "magenta"}
 _UNKNOWN = "?"
+# Below a list stand so many of each kind, and how many more there are: a model reads it.
+_MOST_NAMED = 10
 # What a list says of words that do not explain themselves, where they stand in it.
 _LEGEND = (
     ("new", "new: it has begun no turn since it registered"),
@@ -105,25 +107,37 @@ def _parked(row: Row, now: datetime) -> str:
 def footer(rows: Sequence[Row], now: datetime) -> list[str]:
     """Return what deserves a look in a list: mutual waits, names that look alike, who is idle with unread mail."""
     by_id = {row.session.id: row.session for row in rows}
+    waits = mutual_waits(list(rows))
     lines = [
         f"{named(by_id[one])} and {named(by_id[other])} wait for each other: each holds the other's unanswered mail"
-        for one, other in mutual_waits(list(rows))
+        for one, other in waits[:_MOST_NAMED]
     ]
+    if len(waits) > _MOST_NAMED:
+        lines.append(f"{len(waits) - _MOST_NAMED} more pairs wait for each other")
+    alike = look_alikes(by_id.values())
     lines += [
-        f"these names look alike, so go by the ids: {', '.join(named(one) for one in group)}"
-        for group in look_alikes(by_id.values())
+        f"these names look alike, so go by the ids: {_some([named(one) for one in group])}"
+        for group in alike[:_MOST_NAMED]
     ]
+    if len(alike) > _MOST_NAMED:
+        lines.append(f"{len(alike) - _MOST_NAMED} more groups of names look alike")
     unread = [row for row in rows if row.reason is Reason.INBOX_UNREAD]
     if unread:
         words = [
             f"{named(row.session)} ({row.counts.unseen} unseen, oldest {age(row.counts.oldest_unseen, now)})"
             for row in unread
         ]
-        lines.append(f"idle with unread mail: {', '.join(words)}")
+        lines.append(f"idle with unread mail: {_some(words)}")
     if any(not row.is_counted for row in rows):
         lines.append("? is what this server does not tell; it may be of an older version")
     lines += [words for sign, words in _LEGEND if any(sign in state_of(row) for row in rows)]
     return lines
+
+
+def _some(words: Sequence[str]) -> str:
+    """Return the first of a list in one line, and how many more there are."""
+    more = [f"and {len(words) - _MOST_NAMED} more"] if len(words) > _MOST_NAMED else []
+    return ", ".join([*words[:_MOST_NAMED], *more])
 
 
 def row_line(row: Row, now: datetime) -> str:

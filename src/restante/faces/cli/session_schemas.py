@@ -95,7 +95,7 @@ _CHANGED = record(session=_SESSION)
 SESSION_SCHEMAS: dict[str, dict[str, Any]] = {
     "ls": record(sessions=list_of(_ROW), left_out=NUMBER, mutual_waits=list_of(list_of(TEXT))),
     "post": record(message=_MESSAGE, duplicate=FLAG, session=_SESSION, presence=words(Presence), left=FLAG, **_COUNTS),
-    "receipts": record(receipts=list_of(TRACE), more=FLAG),
+    "receipts": record(receipts=list_of(TRACE), left_out=NUMBER, more=FLAG),
     "session start": _CHANGED,
     "session end": _CHANGED,
     "session delete": _CHANGED,

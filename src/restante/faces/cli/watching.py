@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from restante.ports.sessions import Window
 
 _BEGINNING = "start"
+# So many lines of one answer are shown: a model reads them.
+_MOST_LINES = 50
 
 
 def watch_sessions(
@@ -88,10 +90,16 @@ def _tell(watched: Watched, office: Office, as_json: bool) -> None:
         print_json(wire.of_watched(watched))
     else:
         now = office.clock.now()
-        for row in watched.rows:
+        # Those that deserve a look come first.
+        rows = sorted(watched.rows, key=lambda row: row.reason is None)
+        for row in rows[:_MOST_LINES]:
             say(row_line(row, now))
-        for one in watched.gone:
+        if len(rows) > _MOST_LINES:
+            say(f"{len(rows) - _MOST_LINES} more changed: restante ls --limit {len(rows)}")
+        for one in watched.gone[:_MOST_LINES]:
             say(f"{one_line(one, 160)}  gone: there is no such session")
+        if len(watched.gone) > _MOST_LINES:
+            say(f"{len(watched.gone) - _MOST_LINES} more are gone")
     sys.stdout.flush()
 
 
