@@ -1,8 +1,13 @@
 """Verified intake: the public Python API for one receiver's inbox in an OACP tree.
 
     >>> from restante.wiring.intake import open_intake
+    >>> from restante.wiring.founding import Founder, Founding
+    >>> from restante.system.clock import SystemClock
+    >>> founder = Founder("oacp", SystemClock().now())
+    >>> made = founder.apply(founder.plan_project(Founding("demo", ("alice", "codex"))), "demo")
     >>> intake = open_intake("demo", "codex", {"OACP_HOME": "oacp"})
-    >>> [step.text for step in intake.drain(lambda ask: None)]
+    >>> intake.drain(ask=lambda inquiry: None, tell=print).text("demo")
+    'Inbox empty - no messages to process.'
 
 An intake holds no state of its own but what its parts keep.
 """
@@ -11,16 +16,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from restante.services import gating
+from restante.autonomy.policy import parse_policy
+from restante.domain.errors import StorageFailed
+from restante.domain.inquiry import Ruling
+from restante.services import approving, gating
+from restante.services.draining import Acts, Round
 from restante.services.intake import read_verified
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from restante.autonomy.finalize import Finalized
+    from restante.autonomy.measuring import Wish
+    from restante.domain.inquiry import Closing, Inquiry, Step, Word
     from restante.domain.intake import Intake as Taken
     from restante.ports import Clock
     from restante.ports.intake import Inbox, Verifier, Wire
-    from restante.ports.receiving import PolicyText, Records
+    from restante.ports.receiving import Desk, PolicyText, Records, Shelved
+    from restante.services.approving import Paused
     from restante.services.gating import Gated
 
 
@@ -54,6 +67,10 @@ class IntakeParts(Protocol):
     @property
     def records(self) -> Records | None:
         """The audit records; ``None`` where none are kept."""
+
+    @property
+    def desk(self) -> Desk:
+        """The way of mail in and out."""
 
     @property
     def load(self) -> Callable[[str], object]:
@@ -93,3 +110,51 @@ class Intake:
             runtime=parts.runtime,
             actuals=actuals,
         )
+
+    def archive(self, name: str, sha256: str) -> Shelved:
+        """Move a message of just these bytes into the archive, or leave everything as it is."""
+        return self._parts.desk.archive(name, sha256)
+
+    def approvals(self) -> list[Paused]:
+        """Return the work that waits for a person, the oldest first."""
+        return approving.waiting(self._records)
+
+    def find_approval(self, reference: str) -> Paused:
+        """Return one of them; see ``services.approving.find``."""
+        return approving.find(self._records, reference)
+
+    def decide(self, record: str, ruling: Ruling) -> dict[str, object]:
+        """Write a person's decision; see ``services.approving.decide``."""
+        return approving.decide(self._records, record, ruling, now=self._parts.clock.now())
+
+    def drain(self, ask: Callable[[Inquiry], Word | None], tell: Callable[[Step], None]) -> Closing:
+        """Work off the inbox; see ``services.draining.Round``."""
+        parts = self._parts
+        acts = Acts(
+            read=lambda name: self.read(parts.desk.path(name), dispose=True),
+            gate=self.gate,
+            decide=self._answered,
+            conclude=self._concluded,
+            desk=parts.desk,
+            records=self._records,
+            clock=parts.clock,
+            receiver=parts.receiver,
+            grants_enabled=parse_policy(parts.policy.config).grants_enabled,
+        )
+        return Round(acts, ask, tell).run()
+
+    def _answered(self, record: str, decision: str, word: Word) -> dict[str, object]:
+        return self.decide(record, Ruling(decision, word.actor, word.note, word.grant))
+
+    def _concluded(self, record: str, wish: Wish, rehearse: bool) -> Finalized:
+        parts = self._parts
+        wish = wish._replace(runtime=dict(parts.runtime))
+        now = parts.clock.now()
+        return approving.conclude(self._records, record, wish, parts.policy, now=now, rehearse=rehearse)
+
+    @property
+    def _records(self) -> Records:
+        records = self._parts.records
+        if records is None:
+            raise StorageFailed("no audit records are kept here", remedy="name a project and an agent")
+        return records

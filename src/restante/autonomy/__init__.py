@@ -7,7 +7,8 @@ the receiver allows.
 
 A record's life: ``outcome`` (what a person decided), ``finalize`` (with ``measuring``, ``terminal``, ``workclock``,
 ``editing``), ``succession`` (evaluated again), ``findings`` (with ``record_checks``: what is wrong with records).
-``envelope`` is what a running task may do. Shared words and values: ``vocabulary``, ``instants``, ``bounded``.
+``envelope`` is what a running task may do. For people: ``offers`` (what can be done with a message) and ``wording``.
+Shared words and values: ``vocabulary``, ``instants``, ``bounded``.
 
 What needs YAML takes a ``load`` from its caller. Audit records are dicts in the key order of their format.
 """

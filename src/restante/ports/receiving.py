@@ -75,6 +75,9 @@ class Desk(Protocol):
     def waiting(self) -> list[str]:
         """Return the names of the messages that wait, whatever is in them."""
 
+    def path(self, name: str) -> str:
+        """Return where a message lies."""
+
     def place(self, name: str, priority: str, kind: str) -> tuple[int, int, str, str]:
         """Return where a message stands in the order of work; smaller is sooner."""
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.autonomy.record import runtime_block
-from restante.domain.errors import NothingThere, Refused, Unreadable
+from restante.domain.errors import NothingThere, Refused, Unreadable, UsageError
 from restante.intake import Intake
 from restante.ports.receiving import Answer, PolicyText, Shelved
 from restante.stores.oacp.archive import Archived, archive_message
@@ -40,6 +40,21 @@ def load_yaml(text: str) -> object:
         Unreadable: It is none.
     """
     return read_typed(text.encode("utf-8", "surrogatepass"))
+
+
+def load_file(path: str) -> object:
+    """Return what a YAML file of the caller's says.
+
+    Raises:
+        UsageError: It cannot be read, or is none.
+    """
+    try:
+        with open(path, "rb") as stream:
+            return read_typed(stream.read(MOST_BYTES + 1))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}", remedy="name a file that can be read") from None
+    except Unreadable as error:
+        raise UsageError(f"{path}: {error.message}") from None
 
 
 class ReceiverParts:
@@ -103,6 +118,10 @@ class TreeDesk:
         """See the port."""
         with self._tree.open(PROJECTS, self._project, AGENTS, self._agent, INBOX) as inbox:
             return sorted(name for name, _ in pending(inbox))
+
+    def path(self, name: str) -> str:
+        """See the port."""
+        return self._tree.path(PROJECTS, self._project, AGENTS, self._agent, INBOX, name)
 
     def place(self, name: str, priority: str, kind: str) -> tuple[int, int, str, str]:
         """See the port."""
@@ -271,6 +290,11 @@ class FileParts:
     def policy(self) -> PolicyText:
         """See the protocol."""
         return _policy(self.verifier)._replace(path=self._files.config)
+
+    @property
+    def desk(self) -> TreeDesk:
+        """See the protocol; there is none for a file."""
+        raise Refused("a file that somebody names belongs to no inbox", remedy="restante check-inbox")
 
     @cached_property
     def records(self) -> AuditStore | None:

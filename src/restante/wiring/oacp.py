@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import UsageError
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from restante.ports import Clock
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def home_of(given: str, environment: Mapping[str, str], directory: str = ".") -> str:
@@ -30,8 +34,6 @@ def fixed_clock(text: str) -> Clock:
     Raises:
         UsageError: It is no ISO 8601 time.
     """
-    from datetime import UTC, datetime
-
     try:
         at = datetime.fromisoformat(text)
         return FixedClock(at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC))
@@ -98,3 +100,39 @@ def sign_policies(home: str, project: str, agent: str, kid: str, clock: Clock) -
 
     place = place_of(home, project, agent)
     return [one.report() for one in sign_policy(place, clock.now(), split_trailer, kid=kid)]
+
+
+def projects_of(home: str) -> list[str]:
+    """Return the projects of a tree."""
+    from restante.stores.oacp.layout import Tree
+
+    return Tree(home).projects()
+
+
+def find_file(home: str, project: str, agent: str, reference: str) -> str:
+    """Return the name of the file of a message that waits: by its path, its name or its id.
+
+    Raises:
+        NoSuchMessage: None waits under it.
+    """
+    from restante.domain.errors import NoSuchMessage
+    from restante.wiring.mailing import Mail
+
+    if os.sep in reference or reference.endswith(".yaml"):
+        return reference
+    rows = Mail(home, project, FixedClock(_EPOCH)).waiting(agent).rows
+    found = [one.name for one in rows if one.id == reference]
+    near = found or [one.name for one in rows if len(reference) >= 6 and one.id and reference in one.id]
+    if len(near) == 1:
+        return near[0]
+    raise NoSuchMessage(
+        f"{len(near) or 'no'} messages wait for {agent} under {reference!r:.120}",
+        remedy=f"oacp inbox {project} --agent {agent}",
+    )
+
+
+def agents_of(home: str, project: str) -> list[str]:
+    """Return the agents of a project."""
+    from restante.stores.oacp.layout import Tree
+
+    return Tree(home).agents(project)

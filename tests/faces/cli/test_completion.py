@@ -37,7 +37,7 @@ def test_a_script_is_one_that_the_shell_takes(
         (["restante", "session", "turn", "e"], {"ended"}),
         (["restante", "session", "blocked", "--se"], {"--session"}),
         (["restante", "persist", "o"], {"on", "off"}),
-        (["restante", "re"], {"repeats", "reply", "receipts"}),
+        (["restante", "re"], {"repeats", "reply", "receipts", "read"}),
         (["restante", "-C", "somewhere", "--json", "sen"], {"send"}),
         (["restante", "-C", "somewhere", "repeats", "pause", "--j"], {"--json"}),
         (["restante", "help", "rep"], {"repeats", "reply"}),

@@ -77,6 +77,6 @@ def overview() -> str:
     return (
         "restante: a mailbox for coding agents. Leave guidance; the agent collects it at its next safe checkpoint.\n\n"
         f"usage: restante COMMAND ...\n\n{lists}"
-        "restante help COMMAND tells more; restante version the version.\n"
+        "restante help COMMAND tells more; restante version the version; restante oacp --help the verbs of OACP.\n"
         "Exit codes: 0 ok, 1 failed, 2 usage, 3 nothing there, 4 refused, 5 timeout.\n"
     )

@@ -58,7 +58,7 @@ class Command(NamedTuple):
         return (*self.arguments, *(one for one in COMMON if self.answers_json or one.name != "as_json"))
 
 
-AUDIENCES = ("for you", "for the agent", "between sessions", "set-up")
+AUDIENCES = ("for you", "for the agent", "between sessions", "verified intake", "set-up")
 PRIORITIES = ("low", "normal", "high")
 SCOPES = ("current_task", "workspace", "thread", "question")
 DECISIONS = ("accepted", "rejected", "deferred", "needs_confirmation")

@@ -12,6 +12,7 @@ from restante.domain.mailbox import ChangeKind
 from restante.domain.message import Priority, Scope
 from restante.domain.receipt import Action, Decision
 from restante.faces.cli.command import SHELLS
+from restante.faces.cli.intake_schemas import INTAKE_SCHEMAS
 from restante.faces.cli.session_schemas import SESSION_SCHEMAS, TRACE, WATCHED
 from restante.faces.cli.setup import TRUST_OUTCOMES
 from restante.faces.cli.shapes import FLAG, NUMBER, TEXT, TIME, list_of, or_null, record, words
@@ -179,4 +180,5 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     ),
     "completion": record(shell=words(SHELLS), script=TEXT),
     **SESSION_SCHEMAS,
+    **INTAKE_SCHEMAS,
 }

@@ -10,6 +10,7 @@ from restante.faces.cli.command import (
     Argument,
     Command,
 )
+from restante.faces.cli.intake_table import INTAKE_COMMANDS, OF_ONE_MESSAGE
 from restante.faces.cli.session_table import SESSION_COMMANDS
 
 _ONE_REPEAT = (Argument("repeat", "The repeat, or a part of its id that only it has.", metavar="ID", needed=True),)
@@ -112,8 +113,11 @@ COMMANDS = (
     Command(
         "archive",
         "Move answered messages out of INBOX.md.",
-        "Acknowledged, expired and withdrawn messages go into a dated file beside it.",
-        "follow:archive",
+        "Acknowledged, expired and withdrawn messages go into a dated file beside it. With a message and --sha256, "
+        "that message of an OACP inbox goes into inbox/archive, if its bytes still are those; else it stays, and "
+        "exit code 4 says so.",
+        "intake:archive",
+        OF_ONE_MESSAGE,
     ),
     Command(
         "threads",
@@ -171,6 +175,7 @@ COMMANDS = (
         audience="for the agent",
     ),
     *SESSION_COMMANDS,
+    *INTAKE_COMMANDS,
     Command(
         "install",
         "Teach the agent programs about this worktree's mailbox.",

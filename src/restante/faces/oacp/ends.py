@@ -127,12 +127,9 @@ def read_yaml_file(path: str, what: str) -> object:
     Raises:
         UsageError: It cannot be read, or is none.
     """
-    from restante.wiring.intake import load_yaml
+    from restante.wiring.intake import load_file
 
     try:
-        with open(path, "rb") as stream:
-            return load_yaml(stream.read(1_048_577).decode())
-    except OSError as error:
-        raise UsageError(f"{what} {path}: {error.strerror}") from None
-    except (UnicodeDecodeError, RestanteError) as error:
-        raise UsageError(f"{what} {path}: {error}") from None
+        return load_file(path)
+    except UsageError as error:
+        raise UsageError(f"{what} {error.message}") from None

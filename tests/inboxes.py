@@ -1,0 +1,130 @@
+"""An agent's inbox in an OACP tree for tests of working it off: mail comes in, commands are run, answers are given."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import yaml
+from tests.autonomy.fixtures import with_profile
+
+from restante.faces.cli import dispatch
+from restante.faces.cli.exits import run
+from restante.faces.oacp import dispatch as dispatch_verb
+from restante.faces.oacp.ends import run as run_verb
+from restante.stores.oacp.layout import Tree
+from restante.stores.oacp.posting import Letter, deliver, prepare
+from restante.system.clock import SystemClock
+from restante.wiring.founding import Founder, Founding
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    import pytest
+
+AUTO_REVIEW = """\
+autonomy:
+  default_mode: auto_review
+  auto_review_thresholds:
+    max_estimated_minutes: 45
+    max_expected_files_touched: 5
+    destructive_ops: pause
+    external_side_effects: pause
+    auth_config_or_secrets: pause
+    dependency_changes: pause
+    public_visibility: pause
+    git_push_or_deploy: pause
+  allow_without_task_profile: []
+  private_repo_allowlist: []
+  continuation_grants: {enabled: true}
+restante: {strict: true}
+"""
+
+
+class Told(NamedTuple):
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """Its lines as JSON."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def json(self) -> Any:
+        """Its only line as JSON."""
+        return json.loads(self.out)
+
+    def of(self, kind: str) -> list[dict[str, Any]]:
+        """Return the events of one kind."""
+        return [one for one in self.events if one["event"] == kind]
+
+
+class Inboxes:
+    """Project ``demo`` with alice, who writes, and codex, who works."""
+
+    def __init__(self, home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        self.home = home
+        self.agents = home / "projects" / "demo" / "agents"
+        self._capsys = capsys
+        self._monkeypatch = monkeypatch
+        founder = Founder(str(home), SystemClock().now())
+        founder.apply(founder.plan_project(Founding("demo", ("alice", "codex"))), "demo")
+
+    def policy(self, text: str = AUTO_REVIEW) -> None:
+        """Give codex a policy."""
+        (self.agents / "codex" / "config.yaml").write_text(text)
+
+    def send(
+        self, kind: str = "notification", body: str = "It is done.", at: datetime | None = None, **words: Any
+    ) -> str:
+        """Send a message of alice's to codex; return its file's name."""
+        letter = Letter("alice", ("codex",), kind, "About it", body)._replace(**words)
+        prepared = prepare(Tree(str(self.home)), "demo", letter, now=at or SystemClock().now())
+        deliver(Tree(str(self.home)), prepared)
+        return prepared.name
+
+    def task(self, text: str = "Update one paragraph.", profile: dict[str, Any] | None = None, **words: Any) -> str:
+        """Send a task with a declared profile."""
+        return self.send("task_request", with_profile(text, profile), **words)
+
+    def run(self, *words: object, answers: Any = ()) -> Told:
+        """Run a command; ``answers`` are its standard input, a line each."""
+        lines = "".join(f"{one if isinstance(one, str) else json.dumps(one)}\n" for one in answers)
+        self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode()), encoding="utf-8"))
+        self._capsys.readouterr()
+        code = run(dispatch, [str(word) for word in words])
+        captured = self._capsys.readouterr()
+        return Told(code, captured.out, captured.err)
+
+    def oacp(self, *words: str, given: str = "") -> bool:
+        """Run a verb of OACP; tell whether it did what it should."""
+        self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode()), encoding="utf-8"))
+        return run_verb(dispatch_verb, list(words)) == 0
+
+    def drain(self, *answers: Any, more: tuple[str, ...] = ()) -> Told:
+        """Work off codex's inbox with these answers."""
+        words = ("check-inbox", "--project", "demo", "--agent", "codex", "--json", *more)
+        told = self.run(*words, answers=answers)
+        assert told.code == 0, told.err
+        return told
+
+    def names(self, agent: str = "codex", place: str = "inbox") -> list[str]:
+        """Return the messages in a directory of an agent."""
+        return sorted(one.name for one in (self.agents / agent / place).glob("*.yaml"))
+
+    def replies(self) -> list[dict[str, Any]]:
+        """Return what codex wrote to alice."""
+        found = [self.agents / "alice" / "inbox" / name for name in self.names("alice")]
+        return [yaml.safe_load(one.read_text()) for one in found]
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return codex's audit records."""
+        folder = self.agents / "codex" / "audit" / "autonomy_decisions"
+        return [yaml.safe_load(one.read_text()) for one in sorted(folder.glob("*.yaml"))]
