@@ -1,8 +1,7 @@
 """What an account of multi-user mode may be called, and how long its password is."""
 
-from __future__ import annotations
-
 import re
+from typing import NamedTuple
 
 from restante.domain.errors import UsageError
 
@@ -10,6 +9,18 @@ LEAST_PASSWORD = 12
 MOST_PASSWORD = 1024
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+
+
+class Dismissed(NamedTuple):
+    """What became of the sessions of an account that was removed.
+
+    Attributes:
+        ended: How many were ended for good, with their mail.
+        left: How many go on, each by its own secret.
+    """
+
+    ended: int
+    left: int
 
 
 def check_account(name: str, password: str) -> None:

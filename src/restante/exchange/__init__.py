@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from restante.config import Settings
+    from restante.domain.account import Dismissed
     from restante.domain.mailbox import Counts
     from restante.domain.overview import Persistence
     from restante.domain.registry import Claim, Identity, Session
@@ -156,6 +157,31 @@ class Exchange:
     def presence(self, session: Session) -> Presence:
         """Tell what is proven of a session."""
         return identifying.presence_of(session, self._parts.processes, self._now(), self.settings.session_ttl)
+
+    def dismiss(self, account: str, *, ends_sessions: bool = False) -> Dismissed:
+        """Remove an account of multi-user mode.
+
+        Args:
+            account: Its name.
+            ends_sessions: End its sessions for good, with their mail; else they go on by their secrets.
+
+        Raises:
+            NothingThere: There is none.
+        """
+        from restante.services.dismissing import dismiss
+
+        parts = self._parts
+        with parts.keeping.held() as boxes:
+            return dismiss(
+                account,
+                parts.accounts,
+                parts.sessions,
+                parts.turns,
+                parts.bell,
+                boxes,
+                self._now(),
+                ends_sessions=ends_sessions,
+            )
 
     def is_live(self, session: Session) -> bool:
         """Tell whether a session lives, as far as can be told."""

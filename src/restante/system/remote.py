@@ -10,7 +10,8 @@ import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from restante.domain import wire
-from restante.domain.errors import NoSuchSession, Unreachable, UsageError
+from restante.domain.account import Dismissed
+from restante.domain.errors import NoSuchSession, Unauthorized, Unreachable, UsageError
 from restante.domain.limits import Limits, check_text
 from restante.domain.naming import meant
 from restante.system.transport import Transport, basic_header, place_of, quoted
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from restante.domain.message import Draft, Message
-    from restante.domain.overview import Cleared, Handed, Persistence, Reading, Row, Trace, Watched
+    from restante.domain.overview import Cleared, Handed, Late, Persistence, Reading, Row, Trace, Watched
     from restante.domain.receipt import Action, Decision
     from restante.domain.registry import Arrival, Claim, Identity, Session
 
@@ -43,12 +44,13 @@ class RemoteWindow:
         url: Where it answers, with a name and a password where it has accounts: ``https://NAME:PASSWORD@HOST``.
         claim: What the caller shows of itself.
         slice_seconds: How long one request of a wait takes at most.
+        remedy: What to do when nobody answers there.
 
     Raises:
         UsageError: The URL is none.
     """
 
-    def __init__(self, url: str, claim: Claim, *, slice_seconds: float = SLICE_SECONDS) -> None:
+    def __init__(self, url: str, claim: Claim, *, slice_seconds: float = SLICE_SECONDS, remedy: str = "") -> None:
         place = place_of(url)
         headers = basic_header(place)
         # A person whose name and password are in the URL is who these say; a session is itself by its secret.
@@ -58,7 +60,7 @@ class RemoteWindow:
             headers["X-Restante-Session"] = claim.session
         # Whoever is not known to a server yet proves the owner by a password, and from then on itself by its secret.
         self._first_headers = basic_header(place)
-        self._transport = Transport(place, headers)
+        self._transport = Transport(place, headers, remedy=remedy)
         self._url = place.url
         self._slice = slice_seconds
         self._identity: Identity | None = None
@@ -74,9 +76,17 @@ class RemoteWindow:
 
     def register(self, arrival: Arrival) -> Session:
         """Register a session, or attach it again; see ``Window.register``."""
+        headers = {} if self._is_known() else self._first_headers
         self._identity = None
         body = wire.of_arrival(arrival)
-        return self._session_in(self._transport.ask("POST", "/sessions", body=body, headers=self._first_headers))
+        return self._session_in(self._transport.ask("POST", "/sessions", body=body, headers=headers))
+
+    def _is_known(self) -> bool:
+        """Tell whether the server knows the caller by its secret, which says more than the owner's password does."""
+        try:
+            return self._first_headers != {} and self.identity.session != "" and self.identity.verified
+        except Unauthorized:
+            return False
 
     def detach(self, session: str = "") -> Session:
         """Record that a session's process ended; see ``Window.detach``."""
@@ -176,6 +186,7 @@ class RemoteWindow:
         decision: Decision | None = None,
         action: Action | None = None,
         summary: str = "",
+        late: Late | None = None,
     ) -> Cleared:
         """Acknowledge messages; see ``Window.acknowledge``."""
         if not message_ids or (through and len(message_ids) != 1):
@@ -185,7 +196,9 @@ class RemoteWindow:
             "action": action.value if action else None,
             "summary": summary or None,
         }
-        words = {field: value for field, value in given.items() if value}
+        words: dict[str, object] = {field: value for field, value in given.items() if value}
+        if late:
+            words |= {"saidAt": wire.of_time(late.said), "carriedAt": wire.of_time(late.begun)}
         path = f"{self._path(session)}/inbox/ack"
         removed = 0
         for ids in _portions(message_ids):
@@ -260,13 +273,15 @@ class RemoteWindow:
         """
         self._transport.ask("POST", "/accounts", body={"name": name, "password": password}, is_safe=False)
 
-    def delete_account(self, name: str) -> None:
-        """Delete an account; its sessions and their mail stay.
+    def delete_account(self, name: str, *, ends_sessions: bool = False) -> Dismissed:
+        """Delete an account; its sessions go on by their secrets, or end with their mail.
 
         Raises:
             NothingThere: There is none of this name.
         """
-        self._transport.ask("DELETE", f"/accounts/{quoted(name)}", is_safe=False)
+        query = {"sessions": 1} if ends_sessions else None
+        answer = self._transport.ask("DELETE", f"/accounts/{quoted(name)}", query=query, is_safe=False)
+        return self._read(lambda value: Dismissed(value["sessionsEnded"], value["sessionsLeft"]), answer)
 
     # -- helpers -------------------------------------------------------------------------------------------
 

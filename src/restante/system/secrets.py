@@ -34,6 +34,11 @@ def person_token(data_directory: str) -> str:
     return _kept(data_directory, os.path.join(data_directory, "person"))
 
 
+def known_person_token(data_directory: str) -> str:
+    """Return the same, and empty when there is none: nothing is made. Raises the same."""
+    return _read(os.path.join(data_directory, "person")) or ""
+
+
 def digest(secret: str) -> str:
     """Return the SHA-256 of a secret, in hexadecimal digits: what may be kept where others can read."""
     from hashlib import sha256

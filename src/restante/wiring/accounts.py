@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from restante.domain.account import check_account
-from restante.domain.errors import Forbidden, NothingThere, Refused
+from restante.domain.errors import Forbidden, Refused
 from restante.system.passwords import hash_password, is_password
 from restante.system.remote import RemoteWindow
 from restante.wiring.sessions import open_exchange, open_window
@@ -13,7 +13,8 @@ from restante.wiring.sessions import open_exchange, open_window
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from restante.ports.sessions import Accounts
+    from restante.domain.account import Dismissed
+    from restante.exchange import Exchange
 
 __all__ = ["AccountBook", "hash_password", "is_password", "open_accounts"]
 
@@ -32,8 +33,8 @@ class AccountBook(Protocol):
             Refused: There is one of this name.
         """
 
-    def delete_account(self, name: str) -> None:
-        """Delete one; its sessions and their mail stay.
+    def delete_account(self, name: str, *, ends_sessions: bool = False) -> Dismissed:
+        """Delete one; its sessions go on by their secrets, or end with their mail.
 
         Raises:
             NothingThere: There is none of this name.
@@ -54,12 +55,13 @@ def open_accounts(environment: Mapping[str, str]) -> AccountBook:
         raise Forbidden(
             "only the person whose server this is may do this", remedy="let that person do it, by the token"
         )
-    return _OwnBook(open_exchange(environment).accounts)
+    return _OwnBook(open_exchange(environment))
 
 
 class _OwnBook:
-    def __init__(self, accounts: Accounts) -> None:
-        self._accounts = accounts
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+        self._accounts = exchange.accounts
 
     def accounts(self) -> list[str]:
         return self._accounts.names()
@@ -70,6 +72,5 @@ class _OwnBook:
             raise Refused(f"there is an account {name!r}", remedy="delete it first, or take another name")
         self._accounts.add(name, hash_password(password))
 
-    def delete_account(self, name: str) -> None:
-        if not self._accounts.remove(name):
-            raise NothingThere(f"there is no account {name!r}", remedy="restante account list")
+    def delete_account(self, name: str, *, ends_sessions: bool = False) -> Dismissed:
+        return self._exchange.dismiss(name, ends_sessions=ends_sessions)

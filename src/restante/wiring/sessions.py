@@ -23,7 +23,7 @@ from restante.system.ids import MonotonicIds
 from restante.system.places import data_directory
 from restante.system.processes import LocalProcesses, agent_process, host_name
 from restante.system.pulse import DataWatcher
-from restante.system.secrets import digest, person_token, session_secret
+from restante.system.secrets import digest, known_person_token, person_token, session_secret
 from restante.system.turns import TurnFiles
 from restante.wiring.keeping import FileKeeping, FixedKeeping
 from restante.wiring.serving import live_server
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from restante.config import Settings
     from restante.domain.session import Caller
     from restante.ports import Clock, Ids, Scanner, Watcher
-    from restante.ports.sessions import Accounts, Keeping, Processes, SessionBell, Sessions, Turns, Window
+    from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns, Window
     from restante.stores.sql.in_memory import MemoryDatabase
     from restante.stores.sql.postgres.database import PostgresDatabase
     from restante.stores.sql.transaction import Database
@@ -61,7 +61,7 @@ def open_exchange(environment: Mapping[str, str], *, holds_mail: bool = False) -
     return exchange
 
 
-def open_window(environment: Mapping[str, str], directory: str = ".") -> Window:
+def open_window(environment: Mapping[str, str], directory: str = ".", *, only_looks: bool = False) -> Window:
     """Open the window of whoever calls.
 
     Onto the server that is configured, else onto the one of this machine that is proven to live, else onto the
@@ -72,6 +72,7 @@ def open_window(environment: Mapping[str, str], directory: str = ".") -> Window:
     Args:
         environment: Where settings and the caller's identity come from.
         directory: Any directory of the worktree that the caller works in.
+        only_looks: Make nothing for a person who has no token yet: what is asked is told to anybody.
 
     Raises:
         BadConfig: The configuration has faults.
@@ -82,16 +83,19 @@ def open_window(environment: Mapping[str, str], directory: str = ".") -> Window:
     if caller.is_agent:
         caller = caller._replace(is_nested=is_nested(caller.session, root, environment))
     data = data_directory(environment)
-    claim = _claim(caller, data, environment)
-    url = load_settings(environment).server_url or live_server(environment)
+    claim = _claim(caller, data, environment, only_looks=only_looks)
+    configured = load_settings(environment).server_url
+    url = configured or live_server(environment)
     if url:
-        return _leaving(_remote(url, claim, caller, root, environment), caller, claim, root, environment)
+        return _leaving(
+            _remote(url, configured != "", claim, caller, root, environment), caller, claim, root, environment
+        )
     exchange = open_exchange(environment)
     if caller.is_nested:
         return exchange.window(Identity(claimed=caller.session))
     if not caller.is_agent:
         with suppress(RestanteError):
-            if claim.secret:
+            if claim.secret and not only_looks:
                 exchange.trust_person(claim.secret)
         return exchange.window(exchange.identify(claim))
     identity = exchange.identify(claim)
@@ -129,6 +133,13 @@ class SessionParts:
     def bell(self) -> SessionBell:
         """The file that the guard of the hooks looks at."""
         return WorktreeSessionBell(host_name())
+
+    @cached_property
+    def leavings(self) -> Leavings:
+        """The files that sandboxed sessions of this machine left."""
+        from restante.system.outgoing import WorktreeLeavings
+
+        return WorktreeLeavings()
 
     @cached_property
     def sessions(self) -> Sessions:
@@ -212,7 +223,9 @@ class SessionParts:
         return SqlBoxes(database, self.clock, self.ids, limits, is_durable=is_durable)
 
 
-def _remote(url: str, claim: Claim, caller: Caller, root: str, environment: Mapping[str, str]) -> Window:
+def _remote(
+    url: str, is_configured: bool, claim: Claim, caller: Caller, root: str, environment: Mapping[str, str]
+) -> Window:
     from restante.system.remote import RemoteWindow
     from restante.system.transport import place_of
 
@@ -222,7 +235,9 @@ def _remote(url: str, claim: Claim, caller: Caller, root: str, environment: Mapp
     if claim == Claim() and (caller.is_nested or program_above(environment)):
         # Name and password in the URL prove a person, and below an agent program none types.
         claim = Claim(session=_NOBODY)
-    window = RemoteWindow(url, claim)
+    # Whoever set it long ago, or in another shell, does not think of it.
+    remedy = "start it: restante serve; or unset server.url, which names it" if is_configured else ""
+    window = RemoteWindow(url, claim, remedy=remedy)
     if not caller.is_agent or caller.is_nested:
         return window
     try:
@@ -231,10 +246,10 @@ def _remote(url: str, claim: Claim, caller: Caller, root: str, environment: Mapp
     except Unauthorized:
         # Where there are accounts, a secret proves nothing until it was registered under a name and a password.
         _register(window, caller, claim, root, environment)
-        return RemoteWindow(url, claim)
+        return RemoteWindow(url, claim, remedy=remedy)
     with suppress(RestanteError):
         _register(window, caller, claim, root, environment)
-        return RemoteWindow(url, claim)
+        return RemoteWindow(url, claim, remedy=remedy)
     return window
 
 
@@ -258,7 +273,7 @@ def _root(directory: str) -> str:
         return ""
 
 
-def _claim(caller: Caller, data: str, environment: Mapping[str, str]) -> Claim:
+def _claim(caller: Caller, data: str, environment: Mapping[str, str], *, only_looks: bool) -> Claim:
     """Return what a caller can show; a secret that cannot be had leaves a claim."""
     # Below an agent program no person types: one of its commands that drops what names its session must not become
     # the person by that.
@@ -267,7 +282,7 @@ def _claim(caller: Caller, data: str, environment: Mapping[str, str]) -> Claim:
     with suppress(RestanteError):
         if caller.is_agent:
             return Claim(session_secret(data, caller.session), caller.session)
-        return Claim(person_token(data))
+        return Claim(known_person_token(data) if only_looks else person_token(data))
     return Claim(session=caller.session)
 
 

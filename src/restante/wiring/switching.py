@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING
 from restante.domain.errors import RestanteError
 from restante.system.places import data_directory
 from restante.system.turns import TurnFiles
-from restante.wiring.sessions import open_window
+from restante.wiring.sessions import open_exchange, open_window
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from restante.domain.overview import Persistence
+
+
+def waiting_on_disk(environment: Mapping[str, str]) -> int:
+    """Return how many messages to sessions wait for an answer, of all owners together."""
+    exchange = open_exchange(environment)
+    try:
+        return sum(one.pending for one in exchange.tally())
+    finally:
+        exchange.close()
 
 
 class Switches:

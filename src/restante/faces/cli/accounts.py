@@ -46,10 +46,20 @@ def list_accounts(as_json: bool, **_common: object) -> None:
         say("no accounts: everything belongs to the one person whose machine it is")
 
 
-def remove(name: str, as_json: bool, **_common: object) -> None:
-    """Delete an account; its sessions and their mail stay."""
-    _book().delete_account(name)
-    _answer(name, "removed", as_json)
+def remove(name: str, sessions: bool, as_json: bool, **_common: object) -> None:
+    """Delete an account; its sessions go on by their secrets, or end with their mail."""
+    dismissed = _book().delete_account(name, ends_sessions=sessions)
+    if as_json:
+        from restante.faces.cli.jsonable import print_json
+
+        print_json({"name": name, "sessionsEnded": dismissed.ended, "sessionsLeft": dismissed.left})
+        return
+    say(f"removed {visible(name)}" + (f"; sessions ended, with their mail: {dismissed.ended}" if sessions else ""))
+    if dismissed.left:
+        tell(
+            f"{dismissed.left} of its sessions go on, each by its own secret; "
+            f"end them: restante account remove {visible(name)} --sessions"
+        )
 
 
 def _answer(name: str, words: str, as_json: bool) -> None:

@@ -10,6 +10,7 @@ from restante.domain import wire
 from restante.domain.errors import Refused, UsageError
 from restante.faces.cli.command import SWITCHES
 from restante.faces.cli.output import say, tell
+from restante.faces.cli.switches import check_loss
 from restante.faces.cli.windows import number_from, window_of
 
 if TYPE_CHECKING:
@@ -18,19 +19,26 @@ if TYPE_CHECKING:
 _MODULE = "restante.faces.http"
 
 
-def persist(switch: str | None, directory: str, as_json: bool) -> None:
+def persist(switch: str | None, yes: bool, directory: str, as_json: bool) -> None:
     """Show or decide whether mail between sessions is kept on disk."""
     word = switch if switch is not None else "status"
     if word not in SWITCHES:
         raise UsageError(f"unknown word {word!r}", remedy=f"use one of: {', '.join(SWITCHES)}")
-    window = window_of(directory)
-    found = window.persistence() if word == "status" else window.set_persistence(word == "on")
+    window = window_of(directory, only_looks=word == "status")
+    found = before = window.persistence()
+    if word != "status":
+        is_person = window.identity.verified and not window.identity.session
+        if word == "off" and is_person:
+            check_loss(before, may_ask=not (yes or as_json), yes=yes)
+        found = window.set_persistence(word == "on")
     if as_json:
         from restante.faces.cli.jsonable import print_json
 
         print_json(wire.of_persistence(found))
         return
     say(_words(found))
+    if before.is_on and not found.is_on and found.has_server:
+        tell("what was on disk moved into the server's memory, and goes when the server ends; nothing was lost")
     if not found.is_on and not found.has_server:
         tell("mail between sessions has no place to wait: restante persist on, or restante serve")
 

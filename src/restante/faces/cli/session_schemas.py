@@ -106,7 +106,7 @@ SESSION_SCHEMAS: dict[str, dict[str, Any]] = {
     "session turn": _CHANGED,
     "account add": record(name=TEXT),
     "account list": record(accounts=list_of(record(name=TEXT))),
-    "account remove": record(name=TEXT),
+    "account remove": record(name=TEXT, sessionsEnded=NUMBER, sessionsLeft=NUMBER),
     "migrate": record(mailboxes=NUMBER, already=NUMBER, rows=NUMBER, messages=NUMBER, sessions=NUMBER, digest=TEXT),
     "persist": record(on=FLAG, fixed=FLAG, hasServer=FLAG),
 }

@@ -155,9 +155,13 @@ SESSION_COMMANDS = (
         "persist",
         "Decide whether mail between sessions is kept on disk.",
         "Off until a person turns it on. Off writes no text of it to disk; a server then holds it in memory. Switching "
-        "off deletes what was written. The mailbox of a worktree is always kept.",
+        "off deletes what was written, where a server runs after it took it into memory; without one, mail that waits "
+        "is deleted only if you agree. The mailbox of a worktree is always kept.",
         "serving:persist",
-        (Argument("switch", "What to do, status if nothing is said.", metavar="WORD", words=SWITCHES),),
+        (
+            Argument("switch", "What to do, status if nothing is said.", metavar="WORD", words=SWITCHES),
+            Argument("yes", "Switch off although mail that waits is deleted by it.", ("--yes",)),
+        ),
         audience="set-up",
     ),
     Command(
@@ -186,9 +190,16 @@ SESSION_COMMANDS = (
     Command(
         "account remove",
         "Delete an account.",
-        "Its sessions and their mail stay.",
+        "Its sessions and their mail stay, and each session goes on by its own secret, unless --sessions is given.",
         "accounts:remove",
-        _ACCOUNT,
+        (
+            *_ACCOUNT,
+            Argument(
+                "sessions",
+                "End its sessions for good, with their mail; also where the account is gone already.",
+                ("--sessions",),
+            ),
+        ),
         audience="set-up",
     ),
     Command(

@@ -24,7 +24,7 @@ def ls(alive: bool, limit: str, directory: str, as_json: bool) -> None:
     from restante.domain.registry import Presence
 
     most = number_from(limit, what="--limit", least=1)
-    window = window_of(directory)
+    window = window_of(directory, only_looks=True)
     rows = window.sessions()
     over = (Presence.GONE, Presence.DETACHED)
     # Who can be written to comes first; of those that are over, the ones with mail.
@@ -62,7 +62,7 @@ def _say_next(rows: list[Row], own: str) -> None:
 
 def show(session: str | None, directory: str, as_json: bool) -> None:
     """Show all that is known of a session."""
-    window = window_of(directory)
+    window = window_of(directory, only_looks=True)
     rows = window.sessions()
     row = row_of(rows, _reference(window, session))
     if as_json:

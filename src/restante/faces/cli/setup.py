@@ -60,7 +60,7 @@ def install(
     chosen = None
     if not check:
         may_ask = sys.stdin.isatty() and not (yes or as_json or dry_run)
-        chosen = switches.choose(sessions, persist, may_ask=may_ask, may_change=not dry_run)
+        chosen = switches.choose(sessions, persist, may_ask=may_ask, may_change=not dry_run, yes=yes)
     if as_json:
         from restante.faces.cli.jsonable import print_json
 

@@ -6,12 +6,13 @@ import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from restante.domain.errors import RestanteError, UsageError
+from restante.domain.errors import Refused, RestanteError, UsageError
 from restante.domain.text import visible
-from restante.faces.cli.inputs import confirmed
+from restante.faces.cli.inputs import at_terminal, confirmed
 from restante.faces.cli.output import tell
 
 if TYPE_CHECKING:
+    from restante.domain.overview import Persistence
     from restante.wiring.switching import Switches
 
 WORDS = ("on", "off")
@@ -36,7 +37,7 @@ def check(sessions: str | None, persist: str | None) -> None:
             raise UsageError(f"{flag} {word!r} is neither on nor off", remedy=f"{flag} on, or {flag} off")
 
 
-def choose(sessions: str | None, persist: str | None, *, may_ask: bool, may_change: bool) -> Chosen:
+def choose(sessions: str | None, persist: str | None, *, may_ask: bool, may_change: bool, yes: bool) -> Chosen:
     """Set the switches as given, asked for or usual, and say what was chosen and how to change it.
 
     Sessions are on and persistence is off where nobody decided; what was decided before is left.
@@ -46,6 +47,7 @@ def choose(sessions: str | None, persist: str | None, *, may_ask: bool, may_chan
         persist: The same for keeping their mail on disk.
         may_ask: Whether a person is there to be asked.
         may_change: Whether anything may be changed.
+        yes: Whether mail that waits may be deleted.
 
     Raises:
         RestanteError: What was given cannot be done.
@@ -55,7 +57,7 @@ def choose(sessions: str | None, persist: str | None, *, may_ask: bool, may_chan
     try:
         switches = Switches(os.environ)
         is_on = _sessions(switches, sessions, may_ask=may_ask, may_change=may_change)
-        is_kept = _persistence(switches, persist, is_on=is_on, may_ask=may_ask, may_change=may_change)
+        is_kept = _persistence(switches, persist, is_on=is_on, may_ask=may_ask, may_change=may_change, yes=yes)
     except RestanteError as error:
         # The worktree's mailbox needs none of it.
         if sessions or persist:
@@ -65,6 +67,33 @@ def choose(sessions: str | None, persist: str | None, *, may_ask: bool, may_chan
     chosen = Chosen(_word(is_on), is_kept)
     _say(chosen, switches, may_change=may_change)
     return chosen
+
+
+def check_loss(before: Persistence, *, may_ask: bool, yes: bool) -> None:
+    """Let nobody delete mail that waits without meaning to; through a server none is lost.
+
+    Args:
+        before: How persistence stands before it is switched off.
+        may_ask: Whether a person may be asked.
+        yes: Whether the answer was given beforehand.
+
+    Raises:
+        Refused: Mail waits, and nobody said that it may go.
+    """
+    from restante.wiring.switching import waiting_on_disk
+
+    if yes or not before.is_on or before.is_fixed or before.has_server:
+        return
+    count = waiting_on_disk(os.environ)
+    if not count:
+        return
+    words = f"{count} message{'' if count == 1 else 's'} that wait{'s' if count == 1 else ''} would be deleted"
+    if may_ask and at_terminal() and confirmed(f"{words}. Switch persistence off all the same?"):
+        return
+    raise Refused(
+        f"nothing was changed: {words}",
+        remedy="say so: restante persist off --yes; or start restante serve first, which keeps them in memory",
+    )
 
 
 def _sessions(switches: Switches, given: str | None, *, may_ask: bool, may_change: bool) -> bool:
@@ -80,7 +109,9 @@ def _sessions(switches: Switches, given: str | None, *, may_ask: bool, may_chang
     return wanted
 
 
-def _persistence(switches: Switches, given: str | None, *, is_on: bool, may_ask: bool, may_change: bool) -> str:
+def _persistence(
+    switches: Switches, given: str | None, *, is_on: bool, may_ask: bool, may_change: bool, yes: bool
+) -> str:
     before = switches.persistence()
     if given is None:
         if before is None:
@@ -90,6 +121,8 @@ def _persistence(switches: Switches, given: str | None, *, is_on: bool, may_ask:
             return _word(before.is_on)
         given = "on"
     if may_change and (before is None or before.is_on is not (given == "on")):
+        if before and given == "off":
+            check_loss(before, may_ask=may_ask, yes=yes)
         return _word(switches.set_persistence(given == "on").is_on)
     return given
 

@@ -35,7 +35,7 @@ def watch_sessions(
     """
     office = office_of(directory, anywhere=True)
     seconds = seconds_from(timeout) if timeout else None if follow else office.settings.inbox_wait
-    window = window_of(directory)
+    window = window_of(directory, only_looks=True)
     wanted = _whole_ids(window, sessions)
     cursor = "" if since in {None, _BEGINNING} else str(since)
     came = False

@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from restante.ports.sessions import Window
 
 
-def window_of(directory: str) -> Window:
+def window_of(directory: str, *, only_looks: bool = False) -> Window:
     """Open the window of whoever calls, onto the exchange of this machine or onto a server.
 
     Args:
         directory: The directory that the caller works in.
+        only_looks: Make nothing for a person, who asks what anybody is told.
     """
     from restante.wiring.sessions import open_window
 
-    return open_window(os.environ, directory)
+    return open_window(os.environ, directory, only_looks=only_looks)
 
 
 def sessions_are_used(settings: Settings) -> bool:

@@ -11,13 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from restante.domain.account import check_account
-from restante.domain.errors import NothingThere, Refused, Unauthorized
+from restante.domain.errors import Refused, Unauthorized
 from restante.faces.http.guards import Buckets
 from restante.wiring.accounts import hash_password, is_password
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from restante.domain.account import Dismissed
     from restante.exchange import Exchange
 
 FAILURES = 10
@@ -116,20 +117,21 @@ class Accounts:
 
         self._take(await self._asked(change))
 
-    async def delete(self, name: str) -> None:
-        """Delete an account; its sessions and their mail stay.
+    async def delete(self, name: str, *, ends_sessions: bool) -> Dismissed:
+        """Delete an account; its sessions go on by their secrets, or end with their mail.
 
         Raises:
             NothingThere: There is none of this name.
         """
 
-        def change(exchange: Exchange) -> dict[str, str]:
-            if not exchange.accounts.remove(name):
-                raise NothingThere(f"there is no account {name!r}", remedy="GET /api/v1/accounts lists them")
-            return _read(exchange)
+        def change(exchange: Exchange) -> tuple[dict[str, str], Dismissed]:
+            dismissed = exchange.dismiss(name, ends_sessions=ends_sessions)
+            return _read(exchange), dismissed
 
-        self._take(await self._asked(change))
+        done: tuple[dict[str, str], Dismissed] = await self._submit(change)
+        self._take(done[0])
         self._right.clear()
+        return done[1]
 
     async def owner(self, given: Password, address: str) -> str:
         """Return the owner whose password this is.

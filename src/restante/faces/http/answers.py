@@ -242,6 +242,13 @@ class Account(Struct):
     name: str
 
 
+class Dismissed(Account, rename="camel"):
+    """An account that was deleted, and what became of its sessions."""
+
+    sessions_ended: Annotated[int, Meta(ge=0, description="ended for good, with their mail")]
+    sessions_left: Annotated[int, Meta(ge=0, description="go on, each by its own secret")]
+
+
 class Accounts(Struct):
     """All accounts."""
 

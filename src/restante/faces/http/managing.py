@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from restante import __version__
 from restante.domain.errors import Forbidden
 from restante.domain.wire import of_persistence
+from restante.faces.http.requests import flag_in
 from restante.faces.http.sending import SECURITY_HEADERS, send_json
 
 if TYPE_CHECKING:
@@ -63,10 +64,14 @@ async def add_account(ask: Ask) -> dict[str, Any]:
 
 async def delete_account(ask: Ask) -> dict[str, Any]:
     """Delete an account."""
+    ends = flag_in(ask.query, "sessions")
     await _check_person(ask)
-    await ask.office.accounts.delete(ask.params["name"])
-    ask.office.log.say("account deleted")
-    return {"name": ask.params["name"]}
+    name = ask.params["name"]
+    dismissed = await ask.office.accounts.delete(name, ends_sessions=ends)
+    ask.office.log.say("account deleted", sessions_ended=dismissed.ended)
+    if dismissed.ended:
+        ask.office.waits.changed(name)
+    return {"name": name, "sessionsEnded": dismissed.ended, "sessionsLeft": dismissed.left}
 
 
 async def metrics(ask: Ask) -> None:
