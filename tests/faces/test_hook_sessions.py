@@ -347,6 +347,71 @@ def test_bl15_what_a_sandboxed_agent_acknowledges_is_carried_on_by_its_next_chec
     assert not is_ringing(str(machine.root))
 
 
+def left_by(machine: Machine) -> dict[Path, bytes]:
+    outgoing = machine.root / ".codex-mailbox" / ".restante" / "outgoing"
+    return {path: path.read_bytes() for path in sorted(outgoing.iterdir())}
+
+
+def put_back(files: dict[Path, bytes]) -> None:
+    for path, data in files.items():
+        path.write_bytes(data)
+        path.chmod(0o600)
+
+
+def test_words_that_are_put_back_restore_no_older_decision_and_those_of_one_time_keep_their_order(
+    machine: Machine,
+) -> None:
+    machine.hook("SessionStart")
+    message = machine.person.post("aaaaaaaa-1", Draft("Take the parser.")).posted.message.id
+    window = machine.sandboxed("aaaaaaaa-1")
+    window.acknowledge([message], decision=Decision.DEFERRED)
+    window.acknowledge([message], decision=Decision.ACCEPTED)
+    both = left_by(machine)
+    assert len(both) == 2
+
+    def decision() -> Decision | None:
+        machine.hook("SessionEnd")
+        machine.hook("SessionStart")
+        assert left_by(machine) == {}
+        (trace,) = machine.person.receipts()
+        return trace.decision
+
+    assert decision() is Decision.ACCEPTED
+    put_back(dict([*both.items()][:1]))
+    assert decision() is Decision.ACCEPTED
+    # One that was taken away before anybody carried it comes too late as well.
+    window.acknowledge([message], decision=Decision.DEFERRED)
+    kept = left_by(machine)
+    for path in kept:
+        path.unlink()
+    machine.window("aaaaaaaa-1").acknowledge([message], decision=Decision.REJECTED)
+    put_back(kept)
+    assert decision() is Decision.REJECTED
+    window.acknowledge([message], decision=Decision.ACCEPTED)
+    assert decision() is Decision.ACCEPTED
+
+
+def test_s44_switching_persistence_off_removes_the_text_that_was_left_in_worktrees(
+    machine: Machine, tmp_path: Path
+) -> None:
+    machine.hook("SessionStart")
+    machine.hook("SessionStart", session="bbbbbbbb-2")
+    message = machine.person.post("aaaaaaaa-1", Draft("Take the parser.")).posted.message.id
+    window = machine.sandboxed("aaaaaaaa-1")
+    window.post("bbbbbbbb-2", Draft("canary-7f31"))
+    window.post("bbbbbbbb-2", Draft("canary-7f31, half"))
+    window.acknowledge([message])
+    first, second, third = left_by(machine)
+    second.rename(f"{second}.tmp")
+    (elsewhere := tmp_path / "elsewhere").write_bytes(first.read_bytes())
+    (link := first.with_name(f"{9:020}-00000000.json")).symlink_to(elsewhere)
+    machine.person.set_persistence(False)
+    assert sorted(left_by(machine)) == sorted([link, third])
+    assert elsewhere.exists()
+    found = [path for path in machine.root.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert not any(b"canary-7f31" in path.read_bytes() for path in found)
+
+
 def test_bl15_what_it_posts_is_posted_once_however_often_it_is_carried(machine: Machine) -> None:
     machine.hook("SessionStart")
     machine.hook("SessionStart", session="bbbbbbbb-2")

@@ -10,7 +10,7 @@ import pytest
 
 from restante.domain.errors import StorageFailed
 from restante.system.bells import is_ringing
-from restante.system.outgoing import Outgoing
+from restante.system.outgoing import Outgoing, WorktreeLeavings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,6 +80,36 @@ def test_half_a_file_of_one_that_was_killed_is_no_thing_to_do(worktree: Path) ->
     (path,) = _left(worktree)
     path.rename(f"{path}.tmp")
     assert outgoing.words() == []
+
+
+def test_what_a_killed_one_left_half_is_cleaned_away_after_a_while(worktree: Path) -> None:
+    outgoing = Outgoing(str(worktree), "s", SECRET)
+    names = [outgoing.leave("post", {}) for _ in range(3)]
+    old, new, whole = _left(worktree)
+    for path in (old, new):
+        path.rename(f"{path}.tmp")
+    os.utime(f"{old}.tmp", (0, 0))
+    (other := old.with_name("settings.json.tmp")).write_text("not ours")
+    os.utime(other, (0, 0))
+    outgoing.clean()
+    assert [path.name for path in _left(worktree)] == sorted([f"{names[1]}.tmp", names[2], other.name])
+    assert whole.exists()
+
+
+@pytest.mark.parametrize("part", [".codex-mailbox", ".restante", "outgoing"])
+def test_where_a_link_is_on_the_way_nothing_is_left_and_nothing_removed(
+    worktree: Path, tmp_path: Path, part: str
+) -> None:
+    outgoing = Outgoing(str(worktree), "s", SECRET)
+    name = outgoing.leave("post", {})
+    (path,) = _left(worktree)
+    place = next(one for one in path.parents if one.name == part)
+    place.rename(worktree / "real")
+    place.symlink_to(worktree / "real")
+    WorktreeLeavings().drop_texts(str(worktree))
+    assert [one.name for one in _left(worktree)] == [name]
+    with pytest.raises(StorageFailed):
+        outgoing.leave("post", {})
 
 
 def test_without_a_mailbox_or_through_a_link_that_leads_out_nothing_is_left(tmp_path: Path) -> None:

@@ -141,6 +141,18 @@ class Reading(NamedTuple):
     waited: float = 0.0
 
 
+class Late(NamedTuple):
+    """The times of a word that is carried on later than it was said. Another one given between the two counts more.
+
+    Attributes:
+        said: When it was said.
+        begun: When carrying began; what is carried on together keeps its order.
+    """
+
+    said: datetime
+    begun: datetime
+
+
 class Cleared(NamedTuple):
     """The answer to an acknowledgement.
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from restante.domain.overview import Persistence
     from restante.domain.registry import Claim, Identity, Session
     from restante.ports import Clock, Scanner, Watcher
-    from restante.ports.sessions import Accounts, Keeping, Processes, SessionBell, Sessions, Turns
+    from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns
 
 
 class ExchangeParts(Protocol):
@@ -68,6 +68,10 @@ class ExchangeParts(Protocol):
     @property
     def bell(self) -> SessionBell:
         """The sign for the hooks of worktrees."""
+
+    @property
+    def leavings(self) -> Leavings:
+        """What sandboxed sessions left in their worktrees."""
 
     @property
     def scanners(self) -> Sequence[Scanner]:
@@ -203,6 +207,13 @@ class Exchange:
         found = self._parts.sessions.session(identity.session, identity.owner) if identity.session else None
         return found is not None and self.is_live(found)
 
+    def clear_texts(self) -> None:
+        """Take the text of messages away that sandboxed sessions left in worktrees to be carried on."""
+        sessions = self._parts.sessions
+        places = {one.worktree for owner in sessions.owners() for one in sessions.all(owner) if one.worktree}
+        for worktree in sorted(places):
+            self._parts.leavings.drop_texts(worktree)
+
     def persistence(self) -> Persistence:
         """Return whether the mail of sessions is kept on disk."""
         return self._parts.keeping.persistence()
@@ -227,6 +238,8 @@ class Exchange:
         forgotten: list[str] = []
         try:
             set_aside = parts.keeping.mend()
+            if not self.persistence().is_on:
+                self.clear_texts()
             with parts.keeping.held() as boxes:
                 owners = {*parts.sessions.owners(), *(boxes.owners() if boxes else ())}
             for owner in sorted(owners):

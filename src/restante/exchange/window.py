@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from restante.domain.finding import Finding
     from restante.domain.message import Draft
-    from restante.domain.overview import Cleared, Persistence, Reading, Row, Trace, Watched
+    from restante.domain.overview import Cleared, Late, Persistence, Reading, Row, Trace, Watched
     from restante.domain.receipt import Action, Decision
     from restante.domain.registry import Arrival, Identity, Session
     from restante.exchange import Exchange, ExchangeParts
@@ -205,6 +205,7 @@ class LocalWindow:
         decision: Decision | None = None,
         action: Action | None = None,
         summary: str = "",
+        late: Late | None = None,
     ) -> Cleared:
         """Acknowledge messages; see ``Window.acknowledge``."""
         parts = self._parts
@@ -219,6 +220,7 @@ class LocalWindow:
                 decision=decision,
                 action=action,
                 summary=summary,
+                late=late,
             )
             if not cleared.counts.pending:
                 enrolling.rest(target, parts.sessions, parts.bell, boxes)
@@ -292,6 +294,8 @@ class LocalWindow:
             # The way back for whoever has no server: what cannot be read is kept, under another name.
             self._parts.keeping.mend()
         self._parts.keeping.switch(is_on)
+        if not is_on:
+            self._exchange.clear_texts()
         return self._exchange.persistence()
 
     # -- helpers -------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from restante.domain.checkpoint import Moment
     from restante.domain.mailbox import Counts, Entry
     from restante.domain.message import Draft
-    from restante.domain.overview import Cleared, Handed, Persistence, Reading, Row, Trace, Watched
+    from restante.domain.overview import Cleared, Handed, Late, Persistence, Reading, Row, Trace, Watched
     from restante.domain.receipt import Action, Decision
     from restante.domain.registry import Arrival, Identity, Latch, Presence, Process, Session
 
@@ -193,6 +193,13 @@ class SessionBell(Protocol):
         """Stop ringing in a worktree unless ``is_waiting`` tells that mail waits; a post meanwhile is not missed."""
 
 
+class Leavings(Protocol):
+    """What sandboxed sessions left in their worktrees, to be carried on."""
+
+    def drop_texts(self, worktree: str) -> None:
+        """Take away what holds the text of a message, wherever it is from. Never raises, and follows no link."""
+
+
 class Keeping(Protocol):
     """Where the mail of sessions is kept, and the way from one place to the other."""
 
@@ -328,6 +335,7 @@ class Window(Protocol):
         decision: Decision | None = None,
         action: Action | None = None,
         summary: str = "",
+        late: Late | None = None,
     ) -> Cleared:
         """Acknowledge messages. One that is gone already is a success.
 
@@ -338,6 +346,7 @@ class Window(Protocol):
             decision: ``accepted`` when neither a decision nor an action is given.
             action: What became of the work.
             summary: What was done, in a sentence.
+            late: When it was said, if that is long ago: a message that was answered since then keeps that answer.
 
         Raises:
             Forbidden: The caller is not the addressee; nothing was changed.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from restante.domain.mailbox import Entry
     from restante.domain.message import Draft
+    from restante.domain.overview import Late
     from restante.domain.receipt import Action
     from restante.domain.registry import Identity, Session
     from restante.ports.sessions import Box, Boxes
@@ -115,10 +116,11 @@ def acknowledge(
     decision: Decision | None,
     action: Action | None,
     summary: str,
+    late: Late | None = None,
 ) -> Cleared:
     """Store the addressee's word, all or none. A message that is gone already is a success.
 
-    Saying again no more than "acknowledged" takes back nothing that was said before.
+    Saying again no more than "acknowledged" takes back nothing that was said before, nor does a word that comes late.
 
     Raises:
         UsageError: No message is named, or several with ``through``.
@@ -136,7 +138,7 @@ def acknowledge(
         older = box.entries(pending_only=True)
         entries += [one for one in older if one.message.number < most]
     is_plain = decision is None and action is None
-    due = [one for one in entries if _takes_word(one, is_plain=is_plain)]
+    due = [one for one in entries if _takes_word(one, is_plain=is_plain) and not _is_over(one, late)]
     word = decision or (Decision.ACCEPTED if is_plain else None)
     if due:
         box.acknowledge([Acknowledgement(one.message.id, word, action, summary) for one in due], identity.sender.name)
@@ -161,6 +163,11 @@ def _takes_word(entry: Entry, *, is_plain: bool) -> bool:
     if standing.status is Status.WITHDRAWN:
         return False
     return not is_plain or standing.is_pending or standing.status is Status.EXPIRED
+
+
+def _is_over(entry: Entry, late: Late | None) -> bool:
+    at = entry.standing.acknowledged_at
+    return late is not None and at is not None and late.said <= at < late.begun
 
 
 def _entry(box: Box, message_id: str) -> Entry | None:

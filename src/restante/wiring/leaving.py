@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from restante.domain.errors import (
@@ -19,7 +19,7 @@ from restante.domain.errors import (
 )
 from restante.domain.mailbox import Counts, Posted
 from restante.domain.message import Draft, Message, Priority, Scope
-from restante.domain.overview import Cleared, Handed
+from restante.domain.overview import Cleared, Handed, Late
 from restante.domain.receipt import Action, Decision
 
 if TYPE_CHECKING:
@@ -101,7 +101,13 @@ class LeavingWindow:
             # Its time runs from now on: carried late, or put there again by somebody, it is an order of long ago.
             draft = draft._replace(expires=draft.expires or now + self._time_to_live)
             fields = {"to": target.session.id, "allow_warnings": allow_warnings, **_of_draft(draft)}
-            self._leave("post", fields, error)
+            name = self._leave("post", fields, error)
+            try:
+                self._check_may_be_on_disk()
+            except PersistenceOff:
+                # Switched off meanwhile: whoever did so may have looked before this was there.
+                self._outgoing.drop(name)
+                raise
             message = Message("", 0, target.session.address, now, draft.body, self.identity.sender, draft.priority)
             return Handed(Posted(message), target.session, target.counts, target.presence, is_left=True)
 
@@ -127,11 +133,12 @@ class LeavingWindow:
         decision: Decision | None = None,
         action: Action | None = None,
         summary: str = "",
+        late: Late | None = None,
     ) -> Cleared:
         """Acknowledge messages, or leave it. See ``Window.acknowledge``."""
         try:
             return self._window.acknowledge(
-                message_ids, session, through=through, decision=decision, action=action, summary=summary
+                message_ids, session, through=through, decision=decision, action=action, summary=summary, late=late
             )
         except _BARRED as error:
             fields = {
@@ -179,14 +186,14 @@ class LeavingWindow:
             remedy="let the person run restante persist on, or give this command the network and the server",
         )
 
-    def _leave(self, kind: str, fields: dict[str, Any], error: RestanteError) -> None:
-        """Leave something to do.
+    def _leave(self, kind: str, fields: dict[str, Any], error: RestanteError) -> str:
+        """Leave something to do, and return its name.
 
         Raises:
             RestanteError: The error that kept it from being done, where it cannot be left either.
         """
         try:
-            self._outgoing.leave(kind, fields)
+            return self._outgoing.leave(kind, fields)
         except RestanteError:
             raise error from None
 
@@ -224,9 +231,11 @@ def carry_on(outgoing: Outgoing, window: Callable[[], Window]) -> list[str]:
         window: Opens the window of the session that left them.
     """
     troubles: list[str] = []
+    outgoing.clean()
+    begun = datetime.now(UTC)
     for word in outgoing.words():
         try:
-            _do(word, window())
+            _do(word, window(), begun)
         except (Busy, Unreachable, NoSuchSession, StorageFailed) as error:
             if not isinstance(error, NoSuchSession) or word.kind != "post":
                 break
@@ -244,7 +253,7 @@ def _told(word: Word, error: RestanteError) -> str:
     return f"{what}, which was left for this checkpoint, was refused: {error.message}"
 
 
-def _do(word: Word, window: Window) -> None:
+def _do(word: Word, window: Window, begun: datetime) -> None:
     fields = word.fields
     if word.kind == "post":
         # Its own name as the client id: carried on twice, it is posted once.
@@ -261,6 +270,8 @@ def _do(word: Word, window: Window) -> None:
             decision=Decision(decision) if decision else None,
             action=Action(action) if action else None,
             summary=str(fields["summary"]),
+            # Put there again by somebody it is the word of long ago, and takes back nothing that was said since.
+            late=Late(word.said, begun),
         )
     else:
         raise ValueError(word.kind)

@@ -191,6 +191,7 @@ async def acknowledge(ask: Ask) -> dict[str, Any]:
             decision=body.decision,
             action=body.action,
             summary=body.summary,
+            late=body.late(),
         )
         return session, cleared
 

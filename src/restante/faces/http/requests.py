@@ -12,6 +12,7 @@ from msgspec.json import Decoder
 
 from restante.domain.errors import BadText, UsageError
 from restante.domain.message import Draft, Priority, Scope
+from restante.domain.overview import Late
 from restante.domain.receipt import Action, Decision
 from restante.domain.registry import Arrival, Process
 from restante.domain.wire import time_from
@@ -115,13 +116,25 @@ class SeenBody(Struct, forbid_unknown_fields=True, rename="camel"):
 
 
 class AckBody(Struct, forbid_unknown_fields=True, rename="camel"):
-    """Which messages are acknowledged: ``ids``, or everything pending up to ``through``; and the word on them."""
+    """Which messages are acknowledged: ``ids``, or everything pending up to ``through``; and the word on them.
+
+    A word that is carried on later than it was said tells both times: another one given between the two counts more.
+    """
 
     ids: Annotated[list[Id], Meta(min_length=1, max_length=MOST_IDS)] | None = None
     through: Id | None = None
     decision: Decision | None = None
     action: Action | None = None
     summary: str = ""
+    said_at: Milliseconds | None = None
+    carried_at: Milliseconds | None = None
+
+    def late(self) -> Late | None:
+        """Return when it was said and carried; ``None`` where it is said now."""
+        said, begun = time_from(self.said_at), time_from(self.carried_at)
+        if (said is None) != (begun is None):
+            raise UsageError("one of two times is missing", remedy="send both, saidAt and carriedAt, or none")
+        return Late(said, begun) if said and begun else None
 
 
 class PersistenceBody(Struct, forbid_unknown_fields=True):
