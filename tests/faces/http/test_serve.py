@@ -7,6 +7,7 @@ import os
 import plistlib
 import resource
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -52,6 +53,7 @@ def test_a_stop_is_no_failure_and_answers_what_was_asked(tmp_path: Path, number:
         assert [one["event"] for one in server.log][-2:] == ["stopping", "stopped"]
 
 
+@pytest.mark.slow
 def test_a_stop_does_not_wait_for_a_client_that_takes_nothing(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         api = server.api()
@@ -171,6 +173,20 @@ def test_a_systemd_unit_runs_this_very_server() -> None:
     assert 'ExecStart="/opt/my py/python" "-I" "-m" "x" "--host" "100%%$$HOME"\n' in unit
     assert 'Environment="RESTANTE_DATA=/da ta"\n' in unit
     assert "RESTANTE_DATABASE_URL" not in systemd_unit(["x"], {"RESTANTE_DATABASE_URL": "postgresql://u:secret@h"})
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd-analyze here")
+def test_a_systemd_unit_is_one_that_systemd_takes(tmp_path: Path) -> None:
+    unit = tmp_path / "restante.service"
+    data = {"RESTANTE_DATA": str(tmp_path / "da ta"), "HOME": str(tmp_path)}
+    unit.write_text(systemd_unit([sys.executable, "-I", "-m", "restante.faces.http", "--port", "0"], data))
+    done = subprocess.run(
+        ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    unit.write_text(unit.read_text().replace("ExecStart=", "ExecStart=no-such/program "))
+    broken = subprocess.run(["systemd-analyze", "verify", str(unit)], capture_output=True, timeout=60, check=False)
+    assert broken.returncode != 0
 
 
 def test_a_launchd_list_can_be_read() -> None:
