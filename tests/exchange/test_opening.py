@@ -9,13 +9,14 @@ import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from restante.domain.errors import BadConfig, Forbidden, Refused, RestanteError, UsageError
 from restante.domain.message import Draft
 from restante.domain.registry import Identity, Presence
+from restante.exchange import Exchange
 from restante.system.processes import process_of
 from restante.system.remote import RemoteWindow
 from restante.wiring.serving import announced, live_server, serving
@@ -23,6 +24,8 @@ from restante.wiring.sessions import SessionParts, open_exchange, open_window
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from restante.stores.sql.listening import PostgresWatcher
 
 THREAD = "7a3e0000-0000-4000-8000-00000000000a"
 
@@ -218,3 +221,17 @@ def test_a_database_by_url_is_durable_by_nature(home: dict[str, str]) -> None:
         parts.keeping.switch(False)
     parts.keeping.switch(True)
     assert parts.keeping.mend() == ()
+
+
+def test_closing_an_exchange_ends_whoever_listens_to_its_database(home: dict[str, str]) -> None:
+    class Listener:
+        is_closed = False
+
+        def close(self) -> None:
+            self.is_closed = True
+
+    parts = SessionParts(home)
+    listener = Listener()
+    parts._listener = cast("PostgresWatcher", listener)
+    Exchange(parts).close()
+    assert listener.is_closed

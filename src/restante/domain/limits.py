@@ -8,6 +8,10 @@ if TYPE_CHECKING:
     from restante.domain.message import Draft
 
 
+# A client id is looked up by, in indexes that hold no more of one entry than a few kilobytes.
+MOST_CLIENT_ID_BYTES = 256
+
+
 class Limits(NamedTuple):
     """What one mailbox takes. ``None`` means no limit.
 
@@ -29,17 +33,35 @@ def check_head(draft: "Draft", limits: Limits) -> None:
 
     Raises:
         BadText: A line holds a lone surrogate.
-        TooLarge: A line is over the limit of a message.
+        TooLarge: A line is over the limit of a message, or the client id over its own.
         UsageError: As above; what is wrong is named.
     """
     for name in ("subject", "type", "conversation", "parent", "client_id"):
         line = getattr(draft, name)
+        if not line:
+            continue
         check_text(line, limits, what=name)
         if "\n" in line or "\r" in line:
             raise UsageError(f"{name} {line!r} has a line end", remedy="write it on one line")
+    check_client_id(draft.client_id, limits)
     check_text(draft.sender.name, limits, what="sender")
     if draft.expires is not None and draft.expires.tzinfo is None:
         raise UsageError(f"expires {draft.expires.isoformat()} has no time zone", remedy="give a time with its zone")
+
+
+def check_client_id(client_id: str, limits: Limits) -> None:
+    """Refuse a client id of more than 256 bytes: the same in all homes, whatever they could keep.
+
+    Raises:
+        BadText: It holds a lone surrogate.
+        TooLarge: It is longer.
+    """
+    size = check_text(client_id, limits, what="client_id")
+    if size > MOST_CLIENT_ID_BYTES:
+        raise TooLarge(
+            f"client_id has {size:,} bytes, the limit is {MOST_CLIENT_ID_BYTES}",
+            remedy="take a shorter name, for example a digest of the long one",
+        )
 
 
 def check_text(text: str, limits: Limits, *, what: str = "message") -> int:

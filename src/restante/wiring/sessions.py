@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from restante.ports import Clock, Ids, Scanner, Watcher
     from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns, Window
     from restante.stores.sql.in_memory import MemoryDatabase
+    from restante.stores.sql.listening import PostgresWatcher
     from restante.stores.sql.postgres.database import PostgresDatabase
     from restante.stores.sql.transaction import Database
 
@@ -123,6 +124,7 @@ class SessionParts:
         self.clock: Clock = clock or clock_for(environment)
         self.ids: Ids = MonotonicIds()
         self.processes: Processes = LocalProcesses()
+        self._listener: PostgresWatcher | None = None
 
     @cached_property
     def turns(self) -> Turns:
@@ -169,7 +171,8 @@ class SessionParts:
             return DataWatcher(self._directory)
         from restante.stores.sql.listening import PostgresWatcher
 
-        return PostgresWatcher(self._register)
+        self._listener = PostgresWatcher(self._register)
+        return self._listener
 
     @cached_property
     def accounts(self) -> Accounts:
@@ -177,7 +180,9 @@ class SessionParts:
         return SqlAccounts(self._register, self.clock)
 
     def close(self) -> None:
-        """Let go of the databases."""
+        """Let go of the databases, and end whoever listens to one."""
+        if self._listener:
+            self._listener.close()
         if not self.settings.database_url:
             self._file_keeping.close()
         self._register.close()

@@ -15,12 +15,34 @@ from restante.faces.http import app
 from restante.faces.http.logs import Log
 from restante.faces.http.metrics import Metrics
 from restante.faces.http.table import Route
-from restante.faces.http.waits import Caps, Waits
+from restante.faces.http.waits import Caps, Waiter, Waits
+from restante.system.pulse import DataWatcher
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.faces.http.api import Actor, Api, Running
 
     from restante.faces.http.asking import Office
+
+
+def test_a_watcher_that_hears_nothing_is_told_while_somebody_waits() -> None:
+    class Deaf:
+        age, is_stale = 7.5, True
+
+        def ticks(self, timeout: float | None = None) -> Iterator[None]:
+            yield
+
+    waits = Waits(Caps(1, 1, 1))
+    metrics = Metrics(waits)
+    metrics.listens(Deaf())
+    assert b"restante_watcher_stale 0.0" in metrics.text()
+    waits.park(Waiter("", "session", is_own=False, wake=lambda _: None))
+    assert b"restante_watcher_stale 1.0" in metrics.text()
+    assert b"restante_watcher_age_seconds 7.5" in metrics.text()
+    plain = Metrics(waits)
+    plain.listens(DataWatcher("nowhere"))
+    assert b"restante_watcher" not in plain.text()
 
 
 def test_the_numbers_follow_what_happens(api: Api, alice: Actor, bob: Actor) -> None:

@@ -136,6 +136,24 @@ def test_logs_are_json_without_a_word_of_mail(tmp_path: Path) -> None:
     assert canary not in str(server.log)
 
 
+def test_on_a_terminal_a_person_is_told_where_it_serves_and_how_to_end_it(tmp_path: Path) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    environment = {"PATH": os.environ["PATH"], "RESTANTE_DATA": str(tmp_path), "HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "restante.faces.http", "--port", "0"]
+    with subprocess.Popen(command, env=environment, stderr=theirs, stdout=subprocess.DEVNULL) as process:
+        os.close(theirs)
+        with open(ours, "rb", buffering=0) as terminal:
+            line = b""
+            while not line.endswith(b"\n"):
+                line += terminal.read(1)
+            url = json.loads((tmp_path / "server.json").read_text())["url"]
+            assert line.decode().strip() == f"restante serves at {url}; end it with Ctrl-C"
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 0
+
+
 def test_a_log_that_nobody_reads_does_not_stop_it(tmp_path: Path) -> None:
     environment = {**os.environ, "RESTANTE_DATA": str(tmp_path), "HOME": str(tmp_path)}
     reader, writer = os.pipe()

@@ -134,6 +134,7 @@ class Server:
         caps = Caps(settings.server_waits_per_session, settings.server_waits_per_owner, settings.server_waits)
         waits = Waits(caps)
         metrics = Metrics(waits)
+        metrics.listens(watcher)
         sizes.append(metrics)
         self._outside = Outside(waits, worker, watcher)
         accounts = Accounts(loop.time, worker.submit)

@@ -1,4 +1,7 @@
-"""What a server says of itself on standard error: one JSON object a line, without a word of any message."""
+"""What a server says of itself on standard error: one JSON object a line, without a word of any message.
+
+On a terminal a person reads it: there each is a line of words.
+"""
 
 from __future__ import annotations
 
@@ -49,6 +52,7 @@ class Log:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = sys.stderr if stream is None else stream
+        self._has_reader = self._stream.isatty()
         # The oldest lines are dropped where nobody takes them.
         self._lines: deque[bytes] = deque(maxlen=_MOST_KEPT)
         self._wake = threading.Event()
@@ -58,7 +62,9 @@ class Log:
 
     def say(self, event: str, **fields: str | float | bool | None) -> None:
         """Say that something happened."""
-        self._lines.append(encode({"at": iso(datetime.now(UTC)), "event": event, **fields}))
+        now = datetime.now(UTC)
+        line = _words(now, event, fields) if self._has_reader else encode({"at": iso(now), "event": event, **fields})
+        self._lines.append(line)
         self._wake.set()
 
     def fault(self, event: str, error: BaseException, **fields: str | float | bool | None) -> None:
@@ -102,3 +108,11 @@ class Log:
                     return
             if self._is_stopping:
                 return
+
+
+def _words(now: datetime, event: str, fields: dict[str, str | float | bool | None]) -> bytes:
+    """Return what happened as a person at a terminal reads it."""
+    if event == "listening":
+        return f"restante serves at {fields['url']}; end it with Ctrl-C".encode()
+    told = "".join(f", {name} {value}" for name, value in fields.items() if value not in (None, ""))
+    return f"{now:%H:%M:%S} {event}{told}".encode(errors="backslashreplace")

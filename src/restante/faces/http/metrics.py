@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 if TYPE_CHECKING:
     from restante.faces.http.waits import Waits
+    from restante.ports import Watcher
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 60.0)
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+
+
+@runtime_checkable
+class Listener(Protocol):
+    """A watcher that is told of changes, and can miss some without anybody hearing of it."""
+
+    @property
+    def age(self) -> float:
+        """Seconds since the other side was last heard of."""
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether changes may go unheard of at this moment."""
 
 
 class Metrics:
@@ -21,6 +35,7 @@ class Metrics:
     """
 
     def __init__(self, waits: Waits) -> None:
+        self._waits = waits
         self._registry = CollectorRegistry()
         here = self._registry
         self.posts = Counter("restante_posts", "Messages stored", registry=here)
@@ -58,6 +73,18 @@ class Metrics:
         self._pending.set(pending)
         self._unseen.set(unseen)
         self._oldest.set(oldest_seconds)
+
+    def listens(self, watcher: Watcher) -> None:
+        """Tell of a watcher whether it still hears, as long as somebody waits: else it need not."""
+        if isinstance(watcher, Listener):
+            age = Gauge(
+                "restante_watcher_age_seconds", "Time since the database was last heard of", registry=self._registry
+            )
+            age.set_function(lambda: watcher.age if len(self._waits) else 0.0)
+            stale = Gauge(
+                "restante_watcher_stale", "1 while changes of others may go unheard of", registry=self._registry
+            )
+            stale.set_function(lambda: float(len(self._waits) > 0 and watcher.is_stale))
 
     def text(self) -> bytes:
         """Return all of it."""

@@ -27,6 +27,7 @@ MOST_IDS = 200
 MOST_WATCHED = 64
 
 Name = Annotated[str, Meta(max_length=200)]
+ClientId = Annotated[str, Meta(max_length=256, description="256 bytes of UTF-8 at most")]
 Id = Annotated[str, Meta(min_length=1, max_length=200)]
 Milliseconds = Annotated[int, Meta(ge=0, le=253_402_300_799_999, description="milliseconds since 1970 (UTC)")]
 
@@ -84,7 +85,7 @@ class PostBody(Struct, forbid_unknown_fields=True, rename="camel"):
     """A message. Who it is from is resolved by the server; ``parentSessionId`` is a claim and wins over the header."""
 
     text: Annotated[str, Meta(min_length=1)]
-    client_message_id: Name | None = None
+    client_message_id: ClientId | None = None
     subject: str = ""
     priority: Priority = Priority.NORMAL
     scope: Scope = Scope.CURRENT_TASK

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from restante.domain.errors import BadText, Conflict, MailboxFull, RestanteError
 from restante.domain.lifecycle import Event, step
-from restante.domain.limits import check_text
+from restante.domain.limits import check_client_id, check_text
 from restante.domain.mailbox import Posted
 from restante.domain.message import Message, Sender
 from restante.stores.files import LINES, add_lines, create, make_directory, open_known, read_file, translated
@@ -42,6 +42,8 @@ def post(desk: Desk, draft: Draft) -> Posted:
     for word in (draft.subject, draft.type, draft.sender.name, draft.conversation, draft.parent, draft.client_id):
         if word:
             check_text(word, desk.limits, what="a line of the message's head")
+    if draft.client_id:
+        check_client_id(draft.client_id, desk.limits)
     with locked(desk.layout, INBOX) as held:
         number = desk.look_to_post()
         if draft.client_id and (earlier := _posted_as(desk, draft.client_id)):

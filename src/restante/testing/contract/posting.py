@@ -159,6 +159,18 @@ class Posting(ContractBase):
             assert again.post(make_draft("text", client_id="one")).message == first.message
             assert _bodies(again) == ["text"]
 
+    def test_a_client_id_has_256_bytes_at_most(self, tmp_path: Path) -> None:
+        """A longer one is refused as too large, and nothing is stored; one of 256 bytes of UTF-8 is kept."""
+        with self.opened(tmp_path) as (mailbox, _):
+            longest = "\N{EURO SIGN}" * 85 + "x"
+            for client_id in (longest + "x", "x" * 257, "\N{EURO SIGN}" * 86):
+                with refused_with(TooLarge):
+                    mailbox.post(make_draft("text", client_id=client_id))
+            assert mailbox.ids() == []
+            first = mailbox.post(make_draft("text", client_id=longest)).message
+            assert first.client_id == longest
+            assert mailbox.post(make_draft("text", client_id=longest)).message.id == first.id
+
     def test_a_client_id_holds_whatever_became_of_the_message(self, tmp_path: Path) -> None:
         """Posting again stays idempotent after an acknowledgement, a withdrawal and an expiry."""
         with self.opened(tmp_path) as (mailbox, clock):
