@@ -10,12 +10,28 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from restante.domain.errors import Busy, NoSuchSession, StorageFailed
+from restante.faces.http import worker as worker_module
 from restante.faces.http.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
     from restante.exchange import Exchange
+
+
+def test_stopping_waits_for_no_database_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_module, "FINISH_SECONDS", 0.05)
+    books, told = Books(), []
+
+    async def test(worker: Worker) -> None:
+        books.gate.clear()
+        hanging = worker.submit(lambda _: books.work())
+        await worker.stop()
+        told.append((hanging.done(), books.is_closed))
+        monkeypatch.setattr(worker_module, "FINISH_SECONDS", 30.0)
+
+    within(books, test)
+    assert told == [(False, False)]
 
 
 class Books:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from starlette.routing import Route as StarletteRoute
@@ -23,7 +24,7 @@ from restante.faces.http.requests import decoder_of
 from restante.faces.http.sending import InternalError, NoSuchMethod, NoSuchRoute, enveloped, send_error, send_json
 from restante.faces.http.table import PREFIX, ROUTES
 from restante.faces.http.waits import Caps, Waits
-from restante.faces.http.worker import Worker
+from restante.faces.http.worker import FINISH_SECONDS, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,7 +175,9 @@ class Server:
         if self._upkeep is not None:
             self._upkeep.cancel()
         if self._office is not None:
-            await self._office.handovers.finish()
+            # Whose reads are not written down is told again.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._office.handovers.finish(), FINISH_SECONDS)
             self._office.accounts.stop()
             await self._office.worker.stop()
 

@@ -23,7 +23,8 @@ from restante.wiring.sessions import open_exchange
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-STOP_SECONDS = 8
+# For answers that are on their way; with what the worker and the open reads may take on top it is less than ten.
+STOP_SECONDS = 5
 _BACKLOG = 2048
 # Files, databases and the like take some of what may be open; connections the rest.
 _FILES_KEPT_BACK = 128

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+FINISH_SECONDS = 2.0
 # Bounds what one commit holds, and with it how long the first of a batch waits for the last.
 _MOST_AT_ONCE = 256
 
@@ -127,11 +128,15 @@ class Worker:
         return future
 
     async def stop(self) -> None:
-        """Finish what was asked for, and close the exchange. Stopping again changes nothing."""
+        """Finish what was asked for, and close the exchange. Stopping again changes nothing.
+
+        What a database takes longer for than a few seconds, as one that can no longer be reached does, ends with the
+        process: nothing of it was told as done.
+        """
         self._is_stopping = True
         self._wake.set()
         if self._thread.is_alive():
-            await self._loop.run_in_executor(None, self._thread.join)
+            await self._loop.run_in_executor(None, self._thread.join, FINISH_SECONDS)
 
     def _run(self) -> None:
         try:
