@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from restante.domain.errors import BadConfig, Forbidden, Refused, RestanteError, UsageError
+from restante.domain.errors import BadConfig, Forbidden, Refused, RestanteError, Unsafe, UsageError
 from restante.domain.message import Draft
 from restante.domain.registry import Identity, Presence
 from restante.exchange import Exchange
@@ -186,6 +186,17 @@ def test_a_server_that_is_not_proven_to_live_is_not_asked(home: dict[str, str], 
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "server.json").write_text("{" if lie == "rubbish" else json.dumps(told))
     assert live_server(home) == ""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the administrator can run another user's process")
+def test_a_server_of_another_user_is_refused_by_name(home: dict[str, str], repo: Path) -> None:
+    with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, user=4711) as child:
+        told = {"url": "http://127.0.0.1:9", **process_of(child.pid)._asdict()}
+        (repo.parent / "data").mkdir()
+        (repo.parent / "data" / "server.json").write_text(json.dumps(told))
+        with pytest.raises(Unsafe, match=rf"server\.json.*process {child.pid} of uid 4711"):
+            open_window(home, str(repo))
+        child.communicate()
 
 
 def test_there_is_one_server_for_a_data_directory(home: dict[str, str]) -> None:

@@ -42,6 +42,18 @@ def process_of(pid: int) -> Process:
     return Process(host_name(), pid, _ask_tool(pid)[1])
 
 
+def owner_of(pid: int) -> int | None:
+    """Return the user whose rights a process of this machine has; ``None`` where that cannot be told."""
+    if not os.path.exists("/proc/self/stat"):
+        user = _ps(pid, "uid=").strip()
+        return int(user) if user.isdecimal() else None
+    try:
+        with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
+            return next((int(line.split()[2]) for line in file if line.startswith("Uid:")), None)
+    except (OSError, ValueError, IndexError):
+        return None
+
+
 def agent_process(environment: Mapping[str, str]) -> Process | None:
     """Return the process of the agent program that we were called by; ``None`` where none can be seen."""
     found = program_above(environment)
@@ -116,11 +128,16 @@ def _by_tool(process: Process) -> Presence:
 
 def _ask_tool(pid: int) -> tuple[str, str]:
     """Return state and start time of a process by ps, where there is no /proc; empty when it is not there."""
+    state, _, started = _ps(pid, "stat=", "lstart=").strip().partition(" ")
+    return state, " ".join(started.split())
+
+
+def _ps(pid: int, *columns: str) -> str:
     import subprocess
 
     try:
         done = subprocess.run(
-            ["/bin/ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)],
+            ["/bin/ps", *(word for column in columns for word in ("-o", column)), "-p", str(pid)],
             env={"LC_ALL": "C", "TZ": "UTC"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -129,6 +146,5 @@ def _ask_tool(pid: int) -> tuple[str, str]:
             check=False,
         )
     except (OSError, subprocess.SubprocessError):
-        return "", ""
-    state, _, started = done.stdout.strip().partition(" ")
-    return state, " ".join(started.split())
+        return ""
+    return done.stdout

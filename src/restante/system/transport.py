@@ -123,6 +123,7 @@ class Transport:
         Raises:
             RestanteError: What the server answered, in the class that it was there.
             Unreachable: Nobody answers, the connection broke, or something else than Restante answers.
+            Unsafe: On this machine, another user's process answers.
         """
         target = f"{self._place.prefix}/api/v1{path}" + (f"?{urlencode(query)}" if query else "")
         sent = {"Accept": "application/json", **self._headers, **(headers or {})}
@@ -175,7 +176,24 @@ class Transport:
         if self._kept is None:
             self._kept = self._made()
             self._kept.connect()
+            if self._place.is_loopback and not self._place.is_secure:
+                self._check_listener(self._kept)
         return self._kept
+
+    def _check_listener(self, connection: http.client.HTTPConnection) -> None:
+        """Find out whose process it is before anything is said: a port that nobody holds may be taken by any user.
+
+        Raises:
+            Unsafe: It is another user's.
+        """
+        from restante.system.listeners import check_is_ours
+
+        address, port = connection.sock.getpeername()[:2]
+        try:
+            check_is_ours(address, port, self._place.url)
+        except RestanteError:
+            self.close()
+            raise
 
     def _made(self) -> http.client.HTTPConnection:
         """Return a connection to the server, or to the proxy that stands before it."""

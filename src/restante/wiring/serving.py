@@ -11,12 +11,13 @@ import os
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import Busy, Refused, RestanteError
+from restante.domain.errors import Busy, Refused, RestanteError, Unsafe
 from restante.domain.registry import Presence, Process
 from restante.stores import files
 from restante.stores.sql.notebook import make_directories
+from restante.system.listeners import is_trusted
 from restante.system.places import data_directory
-from restante.system.processes import LocalProcesses, process_of
+from restante.system.processes import LocalProcesses, owner_of, process_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -68,7 +69,11 @@ def announced(environment: Mapping[str, str], url: str) -> Iterator[None]:
 
 
 def live_server(environment: Mapping[str, str]) -> str:
-    """Return the URL of the server of this machine; empty where none is proven to live."""
+    """Return the URL of the server of this machine; empty where none is proven to live.
+
+    Raises:
+        Unsafe: The process is another user's.
+    """
     try:
         data = files.read_file(_path(environment), most=_LARGEST)
         told = json.loads(data or b"null")
@@ -76,7 +81,15 @@ def live_server(environment: Mapping[str, str]) -> str:
         url = str(told["url"])
     except (RestanteError, ValueError, TypeError, KeyError):
         return ""
-    return url if LocalProcesses().presence(process) is Presence.ALIVE else ""
+    if LocalProcesses().presence(process) is not Presence.ALIVE:
+        return ""
+    user = owner_of(process.pid)
+    if user is not None and not is_trusted(user):
+        raise Unsafe(
+            f"{_path(environment)} names a server that is another user's: process {process.pid} of uid {user}",
+            remedy="find out who wrote that file, and remove it",
+        )
+    return url
 
 
 def _path(environment: Mapping[str, str]) -> str:

@@ -1,0 +1,88 @@
+"""Whose process it is that listens on an address of this machine, where the system tells: Linux does, in /proc/net."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+
+from restante.domain.errors import Unsafe
+
+# See proc(5): local address and port in hexadecimal, the state, the user; words of an address in the machine's order.
+_TABLES = {socket.AF_INET: "/proc/net/tcp", socket.AF_INET6: "/proc/net/tcp6"}
+_LISTENS = "0A"
+_LOCAL, _STATE, _USER = 1, 3, 7
+_MAPPED = b"\0" * 10 + b"\xff\xff"
+
+
+def check_is_ours(address: str, port: int, url: str) -> None:
+    """Refuse to go on with what another user's process listens for; the administrator's is trusted with all here.
+
+    Args:
+        address: What was connected to, as a number.
+        port: The same.
+        url: As it is told.
+
+    Raises:
+        Unsafe: Another user listens there.
+    """
+    for user in _users(address, port):
+        if not is_trusted(user):
+            raise Unsafe(
+                f"what listens at {url} belongs to another user of this machine (uid {user}); nothing was sent to it",
+                remedy="start a server of your own: restante serve; or name one that can prove itself, by https",
+            )
+
+
+def is_trusted(user: int) -> bool:
+    """Tell whether a user may have our secrets: ourselves, and who can read them anyway."""
+    return user in (0, os.getuid(), os.geteuid()) or user == _nobody_known()
+
+
+def _users(address: str, port: int) -> set[int]:
+    """Return who listens: where several do, those that the system prefers. Empty where that cannot be told."""
+    try:
+        packed = socket.inet_pton(socket.AF_INET6 if ":" in address else socket.AF_INET, address)
+    except OSError:
+        return set()
+    short = packed.removeprefix(_MAPPED) if len(packed) == 16 else packed
+    four, six = socket.AF_INET, socket.AF_INET6
+    if len(short) == 4:
+        places = [(four, short), (six, _MAPPED + short), (four, bytes(4)), (six, bytes(16))]
+    else:
+        places = [(six, short), (six, bytes(16))]
+    tables = {family: _listening(_TABLES[family]) for family in dict.fromkeys(family for family, _ in places)}
+    for family, place in places:
+        if found := tables[family].get(f"{_written(place)}:{port:04X}"):
+            return found
+    return set()
+
+
+def _listening(path: str) -> dict[str, set[int]]:
+    found: dict[str, set[int]] = {}
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            for line in file:
+                fields = line.split(None, _USER + 1)
+                if len(fields) > _USER and fields[_STATE] == _LISTENS and fields[_USER].isdecimal():
+                    found.setdefault(fields[_LOCAL], set()).add(int(fields[_USER]))
+    except OSError:
+        pass
+    return found
+
+
+def _written(packed: bytes) -> str:
+    words = (packed[start : start + 4] for start in range(0, len(packed), 4))
+    return "".join(f"{int.from_bytes(word, sys.byteorder):08X}" for word in words)
+
+
+def _nobody_known() -> int:
+    """Return the number that stands for users outside of a container, of whom nothing is known; -1 outside of any."""
+    try:
+        with open("/proc/self/uid_map", encoding="ascii") as file:
+            if file.read().split() == ["0", "0", "4294967295"]:
+                return -1
+        with open("/proc/sys/kernel/overflowuid", encoding="ascii") as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        return -1
