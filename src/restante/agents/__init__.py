@@ -4,7 +4,8 @@ Each line stands on those above it::
 
     programs  claude, codex (where hooks go, what they trust, what switches hooks off), hookline, calling (what is run)
     texts     json_scan, json_layout, json_edit; toml_edit; managed_block (text of others, kept byte for byte)
-    files     files (all changes or none), regular, gitplaces, guidance, skill (what is told), original, holding
+    files     files (all changes or none), regular, gitplaces, guidance, skill, check_inbox_skill (what is told),
+              original, holding
     setting   ground (a worktree as the programs see it), installer, removing, trust; checks (for the doctor)
     asking    app_server_pipe (the allowlist), app_server, codex_threads
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from restante.agents import claude, codex
+from restante.agents import check_inbox_skill, claude, codex
 from restante.agents.calling import command_name
 from restante.agents.files import apply_changes
 from restante.agents.ground import AGENTS, MAILBOX, Ground
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from restante.domain.setup import Check
 
 _BOM = b"\xef\xbb\xbf"
-_SKILLS = {place: b"/" + os.path.dirname(place).encode() + b"/" for place in PLACES.values()}
+_SKILLS = {
+    place: b"/" + os.path.dirname(place).encode() + b"/"
+    for place in (*PLACES.values(), *check_inbox_skill.PLACES.values())
+}
 _RULES = (b"/.codex-mailbox/", b"/.codex/hooks.json", b"/.claude/settings.local.json", *_SKILLS.values())
 
 
@@ -47,8 +50,12 @@ class FileInstaller:
     ) -> None:
         self._ground = Ground(os.path.abspath(worktree), bin_dir, dict(env), etc, timeout)
 
-    def plan_install(self, agents: Sequence[str]) -> Plan:
+    def plan_install(self, agents: Sequence[str], *, intake: bool = False) -> Plan:
         """Return what installing changes. An empty plan means that all is there.
+
+        Args:
+            agents: Which agent programs.
+            intake: Also the skill that works off an OACP inbox; where it is there, it is kept current anyway.
 
         Raises:
             UsageError: An agent program is unknown, or none is named.
@@ -63,7 +70,7 @@ class FileInstaller:
                 remedy=f"name some of: {', '.join(AGENTS)}",
             )
         hooks = [change for name in AGENTS if name in agents for change in self._hooks(name)]
-        skills = self._skills(agents)
+        skills = [*self._skills(agents), *self._intake_skills(agents, wanted=intake)]
         changes = [
             *self._ignore_rules(hooks, skills),
             *self._mailbox(),
@@ -72,7 +79,7 @@ class FileInstaller:
             *skills,
         ]
         changes = [change for change in changes if change.before != change.after]
-        return Plan(tuple(changes), tuple(self._notes(agents)))
+        return Plan(tuple(changes), tuple(self._notes(agents, intake=intake)))
 
     def plan_uninstall(self) -> Plan:
         """Return what removing everything of ours changes; mail stays where it is. Raises as ``plan_install``."""
@@ -133,6 +140,19 @@ class FileInstaller:
             changes.append(FileChange(path, data, after, "the skill"))
         return changes
 
+    def _intake_skills(self, agents: Sequence[str], *, wanted: bool) -> list[FileChange]:
+        """Return the changes that teach the programs to work off an OACP inbox, where that is wanted or was."""
+        command = command_name(self._ground.bin_dir, self._ground.env)
+        changes = []
+        for name in (name for name in AGENTS if name in agents):
+            path = os.path.join(self._ground.root, check_inbox_skill.PLACES[name])
+            data = self._ground.read(path)
+            after = data
+            if wanted if data is None else check_inbox_skill.is_ours(data):
+                after = check_inbox_skill.skill_text(command, name).encode("utf-8", "surrogateescape")
+            changes.append(FileChange(path, data, after, "the skill check-inbox"))
+        return changes
+
     def _ignore_rules(self, hooks: Sequence[FileChange], skills: Sequence[FileChange]) -> list[FileChange]:
         """Return the change to git's own list of ignored files.
 
@@ -148,7 +168,7 @@ class FileInstaller:
             if change.after is not None and take_out_hooks(change.after, change.path) is None:
                 rules |= {rule for rule in _RULES if change.path.endswith(rule.decode())}
         for change in skills:
-            if change.after is not None and is_our_skill(change.after):
+            if change.after is not None and (is_our_skill(change.after) or check_inbox_skill.is_ours(change.after)):
                 rules |= {rule for place, rule in _SKILLS.items() if change.path.endswith(f"/{place}")}
         after = put_block(data, tuple(rule for rule in _RULES if rule in rules), IGNORES, ground.exclude)
         return [FileChange(ground.exclude, data, after, "ignore rules")]
@@ -173,7 +193,7 @@ class FileInstaller:
             changes.append(FileChange(path, data, put_block(data, lines, GUIDANCE, path), "guidance for the agent"))
         return changes
 
-    def _notes(self, agents: Sequence[str]) -> list[str]:
+    def _notes(self, agents: Sequence[str], *, intake: bool) -> list[str]:
         ground = self._ground
         notes = [
             f"{path} holds the hook of the original mailbox program; it stays, and {one.who_holds}"
@@ -183,6 +203,10 @@ class FileInstaller:
         for path in (os.path.join(ground.root, PLACES[name]) for name in AGENTS if name in agents):
             data = ground.read(path)
             if data is not None and not is_our_skill(data):
+                notes.append(f"{path} is a skill of the same name that is not ours; it stays")
+        for path in (os.path.join(ground.root, check_inbox_skill.PLACES[name]) for name in AGENTS if name in agents):
+            data = ground.read(path) if intake else None
+            if data is not None and not check_inbox_skill.is_ours(data):
                 notes.append(f"{path} is a skill of the same name that is not ours; it stays")
         if codex.NAME in agents:
             if ground.places.borrows_hooks:

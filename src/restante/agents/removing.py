@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from restante.agents import claude, codex
+from restante.agents import check_inbox_skill, claude, codex
 from restante.agents.gitplaces import other_worktrees
 from restante.agents.ground import MAILBOX
 from restante.agents.guidance import IGNORE_ALL, is_our_readme, is_our_skill
@@ -41,7 +41,7 @@ def plan_removal(ground: Ground) -> Plan:
         changes.append(codex_change)
         notes += _trust_left(ground)
     changes += [_guidance(ground, name) for name in ("AGENTS.md", "CLAUDE.md")]
-    changes += [_skill(ground, place) for place in PLACES.values()]
+    changes += [_skill(ground, place) for place in (*PLACES.values(), *check_inbox_skill.PLACES.values())]
     changes += _mailbox(ground, notes)
     if ground.places.common is not None and not users:
         data = ground.read_exclude()
@@ -84,7 +84,8 @@ def _guidance(ground: Ground, name: str) -> FileChange:
 def _skill(ground: Ground, place: str) -> FileChange:
     path = os.path.join(ground.root, place)
     data = ground.read(path)
-    return FileChange(path, data, data if data is None or not is_our_skill(data) else None, "the skill")
+    is_ours = data is not None and (is_our_skill(data) or check_inbox_skill.is_ours(data))
+    return FileChange(path, data, None if is_ours else data, "the skill")
 
 
 def _mailbox(ground: Ground, notes: list[str]) -> list[FileChange]:

@@ -34,6 +34,7 @@ def install(
     yes: bool,
     sessions: str | None,
     persist: str | None,
+    skills: bool,
     directory: str,
     as_json: bool,
 ) -> int:
@@ -47,7 +48,7 @@ def install(
     if check and (sessions or persist):
         raise UsageError("--check only looks; --sessions or --persist was given too", remedy="give one of them")
     office = office_of(directory)
-    plan = office.plan_install(names)
+    plan = office.plan_install(names, intake=skills)
     if trust:
         # What keeps it from being worked out must be known before anything is written.
         _trust_plan(office)

@@ -211,6 +211,7 @@ COMMANDS = (
                 "on|off",
                 words=("on", "off"),
             ),
+            Argument("skills", "Also the skill check-inbox, by which they work off an OACP inbox.", ("--skills",)),
         ),
         audience="set-up",
     ),
