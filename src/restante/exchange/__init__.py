@@ -115,6 +115,11 @@ class Exchange:
         """What hints at changes by other processes."""
         return self._parts.watcher
 
+    @property
+    def is_near(self) -> bool:
+        """Whether all is kept in files and memory of this machine, so that a few statements take no time."""
+        return not self._parts.settings.database_url
+
     def identify(self, claim: Claim) -> Identity:
         """Return who asks. Never an error: what is not proven or claims no live session is "user, unverified".
 
@@ -135,20 +140,24 @@ class Exchange:
         return LocalWindow(self._parts, identity, self)
 
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def together(self, *, at_once: bool = False) -> Iterator[None]:
         """Make everything that this thread does in the block durable at once, when it ends.
 
         A call within that fails is undone alone. Nothing may be told as done before the block was left without an
         error. After an error on leaving no call is promised: mail is undone, or was stored a moment before the register
         failed, and posting again under the same client id tells which. ``set_persistence`` and ``upkeep`` do not go
         into such a block.
+
+        Args:
+            at_once: Raise ``Busy`` within the block where another process would have to be waited for. Such a block may
+                be left in another thread.
         """
-        with self._parts.keeping.held() as boxes:
+        with self._parts.keeping.held(at_once=at_once) as boxes:
             if boxes is None:
-                with self._parts.sessions.together():
+                with self._parts.sessions.together(at_once=at_once):
                     yield
             else:
-                with self._parts.sessions.together(), boxes.together():
+                with self._parts.sessions.together(at_once=at_once), boxes.together(at_once=at_once):
                     yield
 
     def park(self, session_id: str, owner: str, since: datetime | None, until: datetime | None) -> None:
@@ -167,7 +176,7 @@ class Exchange:
 
         Args:
             account: Its name.
-            ends_sessions: End its sessions for good, with their mail; else they go on by their secrets.
+            ends_sessions: End its sessions for good, with their mail; else they stay, shut out.
 
         Raises:
             NothingThere: There is none.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from restante.ports import Mailbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
 
@@ -91,11 +91,15 @@ class Sessions(Protocol):
     def delete(self, session_id: str, owner: str, now: datetime) -> None:
         """Forget a session; its id stays as a trace for who watches."""
 
-    def together(self) -> AbstractContextManager[None]:
+    def together(self, *, at_once: bool = False) -> AbstractContextManager[None]:
         """Make everything that this thread writes in the block durable at once, when it ends.
 
         A step within that fails is undone alone. Nothing may be told as done before the block was left without an
         error; an error on leaving undoes every step.
+
+        Args:
+            at_once: Raise ``Busy`` within the block where another process would have to be waited for. Such a block may
+                be left in another thread.
         """
 
     def setting(self, name: str) -> str | None:
@@ -122,7 +126,7 @@ class Boxes(Protocol):
     def box(self, session_id: str, owner: str) -> Box:
         """Return the mailbox of a session; nothing is created by it."""
 
-    def together(self) -> AbstractContextManager[None]:
+    def together(self, *, at_once: bool = False) -> AbstractContextManager[None]:
         """Make everything that this thread writes in the block durable at once; see ``Sessions.together``."""
 
     def counts(self, owner: str, session_ids: Sequence[str] | None = None) -> dict[str, Counts]:
@@ -206,10 +210,14 @@ class Keeping(Protocol):
     def persistence(self) -> Persistence:
         """Return whether it is kept on disk."""
 
-    def held(self) -> AbstractContextManager[Boxes | None]:
+    def held(self, *, at_once: bool = False) -> AbstractContextManager[Boxes | None]:
         """Give the place where the mail is; it is not switched while the block runs. May be nested in one thread.
 
         ``None`` stands for nowhere: it is not kept on disk, and this process holds none.
+
+        Args:
+            at_once: Raise ``Busy`` where another process would have to be waited for. Such a block may be left in
+                another thread.
         """
 
     def switch(self, is_on: bool) -> None:
@@ -228,6 +236,10 @@ class Keeping(Protocol):
 
 class OwnMail(Protocol):
     """A session's own mail at a checkpoint, beside that of its worktree. Never raises an error of ours."""
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What the sessions are called that wrote what ``entries`` told, by their addresses."""
 
     def entries(self, moment: Moment) -> list[Entry]:
         """Return what is pending; nothing where no bell rings, or it cannot be looked into."""

@@ -54,7 +54,7 @@ class FixedKeeping:
         return Persistence(is_on=True, is_fixed=True, has_server=self._has_server)
 
     @contextmanager
-    def held(self) -> Iterator[Boxes | None]:
+    def held(self, *, at_once: bool = False) -> Iterator[Boxes | None]:  # noqa: ARG002  nobody can switch it
         """Give the place where the mail is."""
         yield self._boxes
 
@@ -107,14 +107,14 @@ class FileKeeping:
         return Persistence(is_on=self._is_on(), has_server=self._memory is not None)
 
     @contextmanager
-    def held(self) -> Iterator[Boxes | None]:
+    def held(self, *, at_once: bool = False) -> Iterator[Boxes | None]:
         """Give the place where the mail is; see ``Keeping.held``."""
         me = get_ident()
         if me in self._holders:
             yield self._holders[me]
             return
         while True:
-            with self._locked(fcntl.LOCK_SH):
+            with self._locked(fcntl.LOCK_SH, wait=0.0 if at_once else _WAIT_SECONDS):
                 is_on = self._is_on()
                 is_clean = is_on or self._is_looked_after or not os.path.lexists(self._path)
                 if is_clean and not (is_on and self._is_in_memory):
@@ -125,6 +125,8 @@ class FileKeeping:
                     finally:
                         del self._holders[me]
                     return
+            if at_once:
+                raise Busy("session mail has to be put in order first", remedy="try again")
             if not is_clean:
                 # What a killed process left is deleted by the first who looks; who cannot must not fail by that.
                 self._is_looked_after = True
@@ -227,7 +229,7 @@ class FileKeeping:
             self._memory = database, self._make_boxes(database, is_durable=False)
 
     @contextmanager
-    def _locked(self, how: int) -> Iterator[None]:
+    def _locked(self, how: int, *, wait: float = _WAIT_SECONDS) -> Iterator[None]:
         """Hold the lock; where the data directory is not there, or cannot be written, nobody can switch either.
 
         Raises:
@@ -238,7 +240,7 @@ class FileKeeping:
             yield
             return
         try:
-            end = time.monotonic() + _WAIT_SECONDS
+            end = time.monotonic() + wait
             while True:
                 try:
                     fcntl.flock(fd, how | fcntl.LOCK_NB)

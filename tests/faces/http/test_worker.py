@@ -44,9 +44,10 @@ class Books:
         self.gate = threading.Event()
         self.gate.set()
         self.is_closed = False
+        self.is_near = False
 
     @contextlib.contextmanager
-    def together(self) -> Iterator[None]:
+    def together(self, *, at_once: bool = False) -> Iterator[None]:
         self.gate.wait()
         before = self.jobs
         yield

@@ -140,6 +140,7 @@ class Ask:
         then: Callable[[Result], None] | None = None,
         *,
         alone: bool = False,
+        brief: bool = False,
     ) -> Result:
         """Ask the exchange in the caller's name. Whatever was read before counts as read first.
 
@@ -147,9 +148,12 @@ class Ask:
             work: What to ask.
             then: See ``worker.Job``.
             alone: The same.
+            brief: The same.
         """
         self.office.handovers.settle()
-        return await self.office.worker.submit(lambda exchange: work(exchange, self.door(exchange)), then, alone=alone)
+        return await self.office.worker.submit(
+            lambda exchange: work(exchange, self.door(exchange)), then, alone=alone, brief=brief
+        )
 
     async def body(self) -> Any:  # noqa: ANN401
         """Return the body, read for what the route takes.

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from restante.faces.http.asking import Ask
     from restante.faces.http.requests import AckBody, PostBody, SeenBody
 
+# Reading no more than so many messages is done before anybody notices.
+_MOST_BRIEF = 200
+
 
 class Looked(NamedTuple):
     """What a look into a mailbox found, and who looked."""
@@ -56,7 +59,7 @@ async def post(ask: Ask) -> dict[str, Any]:
             office.metrics.posts.inc()
             office.waits.posted(handed.to.owner, handed.to.id)
 
-    return of_handed(await ask.run(work, tell))
+    return of_handed(await ask.run(work, tell, brief=True))
 
 
 async def read(ask: Ask) -> dict[str, Any] | None:
@@ -72,11 +75,11 @@ async def read(ask: Ask) -> dict[str, Any] | None:
         return Looked(window.identity, session, window.read(session.id, after=after, limit=limit))
 
     if seconds is None:
-        looked, is_over, waited = await ask.run(look), False, 0.0
+        looked, is_over, waited = await ask.run(look, brief=_is_brief(ask, limit)), False, 0.0
     else:
         patience = Patience(ask, seconds, ask.office.parking)
         try:
-            looked, is_over = await _patiently(ask, look, patience, after)
+            looked, is_over = await _patiently(ask, look, patience, after, brief=_is_brief(ask, limit))
             waited = patience.waited
         finally:
             patience.close()
@@ -89,6 +92,8 @@ async def _patiently(
     look: Callable[[Exchange, LocalWindow], Looked],
     patience: Patience,
     after: int,
+    *,
+    brief: bool,
 ) -> tuple[Looked, bool]:
     """Look until something is unseen or the time is over; return what was found, and whether the time was over."""
 
@@ -96,7 +101,7 @@ async def _patiently(
         if not _has_unseen(looked.reading, after):
             patience.park(looked.session.owner, looked.session.id, is_own=looked.is_own)
 
-    looked = await ask.run(look, park)
+    looked = await ask.run(look, park, brief=brief)
     while patience.is_parked:
         why = await patience.released()
         if why is Why.ABORT:
@@ -104,13 +109,17 @@ async def _patiently(
         if why is Why.STOP:
             return looked, False
         try:
-            looked = await ask.run(look, park if why is Why.CHANGE else None)
+            looked = await ask.run(look, park if why is Why.CHANGE else None, brief=brief)
         except NoSuchSession:
             # It was deleted, and its mail with it.
             return looked._replace(reading=looked.reading._replace(entries=(), counts=Counts(), left_out=0)), False
         if why is Why.TIMEOUT:
             return looked, True
     return looked, False
+
+
+def _is_brief(ask: Ask, limit: int | None) -> bool:
+    return (limit or ask.office.settings.session_messages) <= _MOST_BRIEF
 
 
 def _has_unseen(reading: Reading, after: int) -> bool:
@@ -133,6 +142,7 @@ async def _hand_over(ask: Ask, looked: Looked) -> dict[str, Any] | None:
         return office.worker.submit(
             lambda exchange: exchange.window(looked.identity).confirm(fresh, looked.session.id),
             lambda _: office.waits.changed(looked.session.owner),
+            brief=True,
         )
 
     body = encode(enveloped(content))
@@ -171,7 +181,7 @@ async def seen(ask: Ask) -> dict[str, Any]:
     def tell(done: tuple[Session, Counts]) -> None:
         ask.office.waits.changed(done[0].owner)
 
-    return of_counts((await ask.run(work, tell))[1])
+    return of_counts((await ask.run(work, tell, brief=True))[1])
 
 
 async def acknowledge(ask: Ask) -> dict[str, Any]:
@@ -199,7 +209,7 @@ async def acknowledge(ask: Ask) -> dict[str, Any]:
         office.metrics.acknowledged.inc(done[1].removed)
         office.waits.changed(done[0].owner)
 
-    return of_cleared((await ask.run(work, tell))[1])
+    return of_cleared((await ask.run(work, tell, brief=body.ids is not None))[1])
 
 
 async def receipts(ask: Ask) -> dict[str, Any]:

@@ -82,9 +82,9 @@ class SqlBoxes:
             self._open[session_id, owner] = found
         return found
 
-    def together(self) -> AbstractContextManager[None]:
+    def together(self, *, at_once: bool = False) -> AbstractContextManager[None]:
         """Make everything that this thread writes in the block durable at once; see ``transaction.Database``."""
-        return self._database.together()
+        return self._database.together(at_once=at_once)
 
     def counts(self, owner: str, session_ids: Sequence[str] | None = None) -> dict[str, Counts]:
         """Return the numbers of an owner's mailboxes that hold or held mail, in one consistent look."""

@@ -76,16 +76,25 @@ class Engine:
         """Write, alone and durably; see ``transaction.Database.writing``."""
         return _Writing(self, create=create)
 
+    def recall(self, key: object) -> Any:  # noqa: ANN401
+        """Return what the group would find in memory; see ``transaction.Database.recall``."""
+        if self._is_looking and self._looked_at == _Locks.taken and self._is_leading():
+            return self._memory.get(key)
+        return None
+
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def together(self, *, at_once: bool = False) -> Iterator[None]:
         """Make what this thread writes in the block durable at once; see ``transaction.Database.together``."""
         if self._is_leading():
             yield
             return
+        patience = self._busy_seconds
         with self._held():
             self._leader = threading.get_ident()
             try:
+                self._busy_seconds = 0.0 if at_once else patience
                 yield
+                self._busy_seconds = patience
                 if self._has_begun or self._undone:
                     with translated(self._path):
                         self._insist(partial(self._of_group().execute, "COMMIT"))
@@ -94,6 +103,7 @@ class Engine:
                 raise
             finally:
                 self._leader, self._has_begun, self._undone, self._is_looking = 0, False, None, False
+                self._busy_seconds = patience
                 self._roll_back()
 
     def close(self) -> None:
@@ -212,7 +222,7 @@ class Engine:
             self._forget()
         if self._is_leading():
             if run is not None:
-                self._end_step(error)
+                self._end_step(run, error)
             return
         try:
             if error is None and run is not None and (connection := self._connection):
@@ -236,12 +246,15 @@ class Engine:
             if begun is None:
                 return None
             connection, self._has_begun = begun, True
-        connection.execute("SAVEPOINT step")
-        return Run(connection, self._memory)
+        return Run(connection, self._memory, is_step=True)
 
-    def _end_step(self, error: BaseException | None) -> None:
+    def _end_step(self, run: Run, error: BaseException | None) -> None:
         connection = self._of_group()
-        if error is None:
+        if not run.has_savepoint:
+            # What wrote without one was sure that it could not fail.
+            if error is not None and (run.is_sure or not connection.in_transaction):
+                self._undo_group(error)
+        elif error is None:
             try:
                 connection.execute("RELEASE step")
             except sqlite3.Error as failed:
@@ -252,7 +265,6 @@ class Engine:
 
     def _undo_step(self, connection: sqlite3.Connection, cause: BaseException) -> None:
         """Undo a step; where SQLite undid the whole group, as on a full disk, the rest of the group must not go on."""
-        self._forget()
         reason = cause
         if connection.in_transaction:
             try:
@@ -262,6 +274,9 @@ class Engine:
                 reason = error
             else:
                 return
+        self._undo_group(reason)
+
+    def _undo_group(self, reason: BaseException) -> None:
         self._undone = (
             failure(self._path, reason)
             if isinstance(reason, sqlite3.Error)
@@ -392,12 +407,15 @@ class _Writing:
 class Run:
     """A transaction of SQLite; see ``transaction.Transaction``."""
 
-    __slots__ = ("_connection", "has_kept", "memory")
+    __slots__ = ("_connection", "_is_step", "has_kept", "has_savepoint", "is_sure", "memory")
 
-    def __init__(self, connection: sqlite3.Connection, memory: dict[object, Any]) -> None:
+    def __init__(self, connection: sqlite3.Connection, memory: dict[object, Any], *, is_step: bool = False) -> None:
         self._connection = connection
+        self._is_step = is_step
         self.memory = memory
         self.has_kept = False
+        self.has_savepoint = False
+        self.is_sure = False
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -418,14 +436,28 @@ class Run:
 
     def do(self, statement: str, **values: object) -> int:
         """Run a statement and return how many rows it changed."""
+        if self._is_step:
+            self._save()
         return self._execute(statement, values).rowcount
 
     def raw(self, statement: str, rows: Sequence[dict[str, object]] = ({},)) -> list[Row]:
         """Run SQL that has no name, once for each row of values; return the rows of a single run."""
+        if self._is_step:
+            self._save()
         if len(rows) == 1:
             return self._connection.execute(statement, rows[0]).fetchall()
         self._connection.executemany(statement, rows)
         return []
+
+    def be_sure(self) -> None:
+        """Write without a savepoint from here on; see ``transaction.Transaction``."""
+        self.is_sure = self._is_step and not self.has_savepoint
+        self._is_step = False
+
+    def _save(self) -> None:
+        self._connection.execute("SAVEPOINT step")
+        self.has_savepoint = True
+        self._is_step = False
 
     def hold(self, counter: str) -> None:
         """Do nothing: who writes is alone."""

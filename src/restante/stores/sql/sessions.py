@@ -58,8 +58,11 @@ class SqlSessions:
         """Return one session by its whole id."""
         if not _is_text(session_id):
             return None
-        with self._database.reading() as run:
-            found = _one(run, ("session", session_id), "session", id=session_id) if run else None
+        key = "session", session_id
+        found: Session | None = self._database.recall(key)
+        if found is None:
+            with self._database.reading() as run:
+                found = _one(run, key, "session", id=session_id) if run else None
         return found if found and found.owner == owner else None
 
     def named(self, reference: str, owner: str) -> list[Session]:
@@ -75,8 +78,12 @@ class SqlSessions:
         """Return the session whose secret has this digest, whoever owns it."""
         if not secret_digest or not _is_text(secret_digest):
             return None
-        with self._database.reading() as run:
-            return _one(run, ("proven", secret_digest), "session_proven", digest=secret_digest) if run else None
+        key = "proven", secret_digest
+        found: Session | None = self._database.recall(key)
+        if found is None:
+            with self._database.reading() as run:
+                found = _one(run, key, "session_proven", digest=secret_digest) if run else None
+        return found
 
     def all(self, owner: str) -> list[Session]:
         """Return an owner's sessions, in the order they were registered."""
@@ -182,9 +189,9 @@ class SqlSessions:
                 run.do("delete_session", id=session_id)
                 run.do("add_ended", owner=owner, id=session_id, event=event, now=to_ms(now))
 
-    def together(self) -> AbstractContextManager[None]:
+    def together(self, *, at_once: bool = False) -> AbstractContextManager[None]:
         """Make everything that this thread writes in the block durable at once; see ``transaction.Database``."""
-        return self._database.together()
+        return self._database.together(at_once=at_once)
 
     def setting(self, name: str) -> str | None:
         """Return a setting that a person made; ``None`` where none was made."""

@@ -85,6 +85,7 @@ class SqlMailbox:
                 return Posted(earlier, duplicate=True)
             self._check_room(ledger, draft.sender.name, size)
             message = self._message(ledger, draft)
+            ledger.run.be_sure()
             ledger.posted(message, size)
             change = ledger.tell(ChangeKind.POSTED, to_ms(message.created), message.number, message.id)
             _add(ledger, message, size, change)

@@ -32,6 +32,9 @@ class Transaction(Protocol):
     def do(self, statement: str, **values: object) -> int:
         """Run a statement and return how many rows it changed."""
 
+    def be_sure(self) -> None:
+        """Say that nothing is left to check: should this step fail all the same, its group fails with it."""
+
     def hold(self, counter: str) -> None:
         """Keep other writers that use a counter out until the end, before any other row is locked.
 
@@ -61,11 +64,18 @@ class Database(Protocol):
             Busy: It was locked for longer than we wait; nothing was changed.
         """
 
-    def together(self) -> AbstractContextManager[None]:
+    def recall(self, key: object) -> Any:  # noqa: ANN401  whatever was put under the key
+        """Return what the thread's group would find in memory if it read now; ``None`` where nothing is."""
+
+    def together(self, *, at_once: bool = False) -> AbstractContextManager[None]:
         """Make everything that this thread writes in the block durable at once, when it ends.
 
         Each block of ``writing`` within is a step: one that fails is undone alone. Reading within sees the steps
         before it. An error on leaving undoes every step. Blocks within a block are part of it.
+
+        Args:
+            at_once: Give up at once, within the block, where another process would have to be waited for. Whoever
+                leaves the block may do so in another thread.
 
         Raises:
             StorageFailed: It could not be made durable; nothing was changed.

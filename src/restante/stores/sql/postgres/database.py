@@ -124,8 +124,13 @@ class PostgresDatabase:
                 yield _Run(link, WRITING)
                 self._commit(link)
 
+    def recall(self, key: object) -> Any:  # noqa: ANN401
+        """Return what the group would find in memory; see ``transaction.Database.recall``."""
+        group = self._group
+        return group.look.memory.get(key) if group and group.look and not group.run else None
+
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def together(self, *, at_once: bool = False) -> Iterator[None]:  # noqa: ARG002  one always waits for a server
         """Make everything that this thread writes in the block durable at once, when it ends.
 
         A step within that fails is undone alone; an error on leaving undoes every step. What two threads or machines
@@ -324,6 +329,9 @@ class _Run:
     def memory(self) -> dict[object, Any]:
         """What was read in this state; of a writer nothing, as others write meanwhile."""
         return {} if self._is_writing else self._memory
+
+    def be_sure(self) -> None:
+        """Nothing follows from it: what fails here is undone as ever."""
 
     def keep(self) -> None:
         """Nothing is remembered beyond this transaction."""
