@@ -41,6 +41,7 @@ def _by_yaml(raw: bytes) -> dict[str, object] | None:
 @example(text="body: a\n  b\nid: x\n")
 @example(text='body: "a\\\\n"\n')
 @example(text="body: |\n  a\n\nid: b\n")
+@example(text=f"id: x\n{'k' * 1025}: x\n")
 def test_the_short_way_says_what_yaml_says_or_nothing(text: str) -> None:
     fields = quick_fields(text)
     assert fields is None or fields == _by_yaml(text.encode())

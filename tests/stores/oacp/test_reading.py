@@ -47,3 +47,13 @@ def test_what_is_no_message_is_told_with_its_reason(raw: bytes, reason: str) -> 
 
 def test_an_empty_file_has_no_fields() -> None:
     assert read_fields(b"") == {}
+
+
+def test_a_number_that_takes_minutes_to_read_is_none() -> None:
+    # To the base of 60, which takes time with the square of its length; as text it stays what it is.
+    long = "1" + ":0" * 200_000
+    for value in (long, f"-{long}", f"{long}.5", f'!!int "{long}"', f"!!float '{long}'"):
+        with pytest.raises(NotYaml, match="number"):
+            read_typed(f"task_profile:\n  estimated_minutes: {value}\n".encode())
+    assert read_typed(f'body: "{long}"\n'.encode()) == {"body": long}
+    assert read_typed(b"a: 1:30\n") == {"a": 90}

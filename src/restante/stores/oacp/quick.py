@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-_KEY = r"[a-z][a-z_]*"
+# YAML takes a key of more than 1,024 characters for none.
+_KEY = r"[a-z][a-z_]{0,99}"
 # Printable for YAML 1.1 and no line end of it; what else a file may hold is left to YAML.
 _ODD = re.compile("[^\n -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 # A plain word: nothing that YAML takes for a sign of its own, no outer space.

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 1_048_576
 MOST_DEPTH = 32
+_MOST_NUMBER = 1_000
+_DIGITS = frozenset("0123456789:_.+-")
 
 
 class NotYaml(Unreadable):
@@ -65,13 +67,23 @@ def read_typed(raw: bytes) -> object:
     """
     text = decode(raw)
     try:
-        _build(yaml.parse(text, Loader=yaml.CSafeLoader))
+        _build(_with_short_numbers(yaml.parse(text, Loader=yaml.CSafeLoader)))
         return yaml.load(text, Loader=yaml.CSafeLoader)
     except yaml.YAMLError as error:
         raise NotYaml(f"YAML parse error: {error}") from None
     except (ValueError, TypeError) as error:
         # Scalars that look like a date or a number and are none, and keys that cannot be one.
         raise NotYaml(f"YAML value error: {error}") from None
+
+
+def _with_short_numbers(events: Iterator[yaml.Event]) -> Iterator[yaml.Event]:
+    """Pass events on; refuse numbers to the base of 60 that take minutes: ``1:0:0`` and so on for a megabyte."""
+    for event in events:
+        if isinstance(event, yaml.ScalarEvent) and len(event.value) > _MOST_NUMBER:
+            # What is quoted and has no tag is text.
+            if not event.implicit[1] and _DIGITS.issuperset(event.value):
+                raise NotYaml(f"a number has more than {_MOST_NUMBER:,} characters")
+        yield event
 
 
 def decode(raw: bytes) -> str:
