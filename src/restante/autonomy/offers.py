@@ -59,7 +59,7 @@ class Facts:
     @property
     def archives(self) -> str:
         """What archiving does."""
-        return f"move the message to inbox/archive/{self.file}, these very bytes"
+        return f"move the message to inbox/archive/{one_line(self.file, 255)}, these very bytes"
 
     def sends(self, kind: str = "notification") -> str:
         """What answering does."""
@@ -93,7 +93,10 @@ def reply_of(fields: Mapping[str, object]) -> tuple[str, str]:
 
 def asks_receipt(fields: Mapping[str, object]) -> bool:
     """Tell whether a message asks to be acknowledged; rather once too often, since then somebody is asked."""
-    return _RECEIPT.search(f"{fields.get('subject')}\n{fields.get('body')}") is not None
+    subject = str(fields.get("subject"))
+    # An answer's subject is that of what it answers: whoever asked would be answered for ever.
+    asked = "" if subject.startswith("Re: ") else subject
+    return _RECEIPT.search(f"{asked}\n{fields.get('body')}") is not None
 
 
 def admission(facts: Facts, reasons: Sequence[str], profile: object) -> Inquiry:

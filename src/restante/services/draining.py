@@ -250,7 +250,7 @@ class Round:
         wish = self._wish(str((taken.fields or {}).get("id")), record, word, ends, began)
         self._about(name, asked, word)
         # What would not be allowed must be known before the sender is told that it is done.
-        if ends != "error" and self._acts.conclude(record, wish, True).is_breached:
+        if self._acts.conclude(record, wish, True).is_breached and ends != "error":
             self._stop(name, taken, record, wish)
             return
         kind = offers.reply_of(taken.fields or {})[0] if ends == "done" else "notification"
@@ -337,6 +337,10 @@ class Round:
         missing = [one for one in chosen.needs if said[one] in ("", None)]
         if missing:
             self._keep(asked.file, "left", f"choice {chosen.key} needs {' and '.join(missing)}")
+            return None
+        # Whoever decides takes time; another session may have dealt with it, or its sender replaced it.
+        if self._acts.read(asked.file).digest != asked.digest:
+            self._keep(asked.file, "failed", "RETAINED: digest drift: it changed or went meanwhile; nothing was done")
             return None
         return word
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 from restante.domain.errors import RestanteError, UsageError
 from restante.domain.inquiry import SKIP, Word
 from restante.domain.text import fenced, one_line, visible
-from restante.faces.cli.output import paint, say, tell
+from restante.faces.cli.output import json_line, paint, say, tell
 from restante.faces.cli.receivers import agent_of, home_of, intake_of, project_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ _LEGACY = ("watch", "interval", "max_empty_polls", "max_runtime_min")
 YES_TO = ("notification", "follow_up", "review_lgtm", "handoff_complete")
 _SHOWN = ("id", "from", "to", "type", "priority", "created_at_utc", "expires_at", "conversation_id", "related_pr")
 _ANSWERS = frozenset(Word._fields)
+_MOST_TOLD = 4_000
 
 
 def read(
@@ -49,7 +50,7 @@ def read(
         # 3 says that a message is held, and nothing else does.
         raise UsageError(error.message, remedy=error.remedy) from None
     if as_json:
-        say(json.dumps(taken.report(), ensure_ascii=False, sort_keys=True))
+        say(json_line(taken.report(), sort_keys=True))
     else:
         _show(taken)
     return taken.exit_code
@@ -99,7 +100,7 @@ def archive(
     done = intake.archive(name.rsplit("/", 1)[-1], sha256)
     if as_json:
         path, reason = (done.text, None) if done.is_archived else (None, done.text)
-        say(json.dumps({"archived": done.is_archived, "path": path, "reason": reason}, ensure_ascii=False))
+        say(json_line({"archived": done.is_archived, "path": path, "reason": reason}))
     else:
         say(f"{'ARCHIVED' if done.is_archived else 'RETAINED'}: {visible(done.text)}")
     return 0 if done.is_archived else 4
@@ -269,7 +270,7 @@ def _inquiry_json(asked: Inquiry) -> dict[str, object]:
 
 def _inquiry_text(asked: Inquiry) -> str:
     """Return an inquiry such that whoever reads nothing else can answer it."""
-    lines = ["", f"== {asked.file}: {asked.why}", _message_text(asked.fields), f"sha256 {asked.digest}"]
+    lines = ["", f"== {one_line(asked.file, 255)}: {asked.why}", _message_text(asked.fields), f"sha256 {asked.digest}"]
     lines += [f"reason: {meaning} ({code})" for code, meaning in asked.reasons]
     lines += [f"note: {one}" for one in asked.warnings]
     if asked.recommended:
@@ -284,14 +285,16 @@ def _inquiry_text(asked: Inquiry) -> str:
 
 def _teller(as_json: bool) -> Callable[[Step], None]:
     def hear(step: Step) -> None:
+        # Names of files and errors of parsers are parts of it; none of them may open a line.
+        text = one_line(step.text, _MOST_TOLD)
         if as_json:
-            _event({"event": step.kind, "file": step.file, "text": visible(step.text), "facts": step.facts})
+            _event({"event": step.kind, "file": step.file, "text": text, "facts": step.facts})
         else:
-            say(f"{step.kind}: {visible(step.text)}")
+            say(f"{step.kind}: {text}")
 
     return hear
 
 
 def _event(value: dict[str, object]) -> None:
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.write(json_line(value) + "\n")
     sys.stdout.flush()

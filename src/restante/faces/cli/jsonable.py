@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from restante.domain.text import iso
-from restante.faces.cli.output import say
+from restante.faces.cli.output import json_line, say
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 def print_json(value: dict[str, Any]) -> None:
     """Print one JSON document as one line."""
-    say(json.dumps(value, ensure_ascii=False))
+    say(json_line(value))
 
 
 def of_time(time: datetime | None) -> str | None:

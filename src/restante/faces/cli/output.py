@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 _COLOURS = {"red": 31, "green": 32, "yellow": 33, "magenta": 35, "cyan": 36}
+_LINE_ENDS = "[\x7f-\x9f\u2028\u2029]"
 
 
 def say(text: str = "", *, end: str = "\n") -> None:
@@ -25,6 +26,18 @@ def tell(text: str) -> None:
     except OSError:
         # Talk that nobody can hear is no reason to fail.
         return
+
+
+def json_line(value: object, *, sort_keys: bool = False) -> str:
+    """Return a value as JSON that is one line to every reader and does nothing to a terminal.
+
+    JSON itself lets U+0085, U+2028 and U+2029 stand, at which many readers of lines end one, and C1 controls.
+    """
+    import json
+    import re
+
+    text = json.dumps(value, ensure_ascii=False, sort_keys=sort_keys)
+    return text if text.isprintable() else re.sub(_LINE_ENDS, lambda one: f"\\u{ord(one[0]):04x}", text)
 
 
 def paint(text: str, colour: str | None, stream: TextIO | None = None) -> str:
