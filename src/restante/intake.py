@@ -125,7 +125,7 @@ class Intake:
 
     def decide(self, record: str, ruling: Ruling) -> dict[str, object]:
         """Write a person's decision; see ``services.approving.decide``."""
-        return approving.decide(self._records, record, ruling, now=self._parts.clock.now())
+        return approving.decide(self._records, record, ruling, self._payload, now=self._parts.clock.now())
 
     def drain(self, ask: Callable[[Inquiry], Word | None], tell: Callable[[Step], None]) -> Closing:
         """Work off the inbox; see ``services.draining.Round``."""
@@ -142,6 +142,12 @@ class Intake:
             grants_enabled=parse_policy(parts.policy.config).grants_enabled,
         )
         return Round(acts, ask, tell).run()
+
+    def _payload(self, record: Mapping[str, object]) -> str:
+        """Return by which digest the message of a record is remembered: of what is signed, where it still waits."""
+        digest = str(record.get("message_sha256") or "")
+        taken = self.read(str(record.get("message_path") or ""))
+        return taken.payload_digest if taken.digest == digest else digest
 
     def _answered(self, record: str, decision: str, word: Word) -> dict[str, object]:
         return self.decide(record, Ruling(decision, word.actor, word.note, word.grant))

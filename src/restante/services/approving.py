@@ -14,7 +14,7 @@ from restante.autonomy.workclock import part, pause_state
 from restante.domain.errors import NoSuchMessage, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from restante.autonomy.measuring import Wish
@@ -102,8 +102,17 @@ def find(book: Records, reference: str) -> Paused:
     )
 
 
-def decide(book: Records, name: str, decision: Ruling, *, now: datetime) -> dict[str, object]:
+def decide(
+    book: Records, name: str, decision: Ruling, payload_of: Callable[[Mapping[str, object]], str], *, now: datetime
+) -> dict[str, object]:
     """Write a person's decision into a record; return the record.
+
+    Args:
+        book: The records.
+        name: The record's file.
+        decision: What was decided.
+        payload_of: Gives the digest by which the message of a record is remembered as let in.
+        now: The time.
 
     Raises:
         UsageError: It is malformed or incomplete.
@@ -128,8 +137,7 @@ def decide(book: Records, name: str, decision: Ruling, *, now: datetime) -> dict
 
     changed = book.change(name, edit)
     if decision.decision in APPROVED:
-        digest = part(part(changed, "result"), "message_auth").get("payload_sha256") or changed.get("message_sha256")
-        book.remember(str(changed.get("message_id") or ""), str(digest or ""), now)
+        book.remember(str(changed.get("message_id") or ""), payload_of(changed), now)
     return changed
 
 

@@ -91,7 +91,7 @@ def gate(
                 load=load,
                 actuals=actuals,
                 policy_auth=policy.auth,
-                validation_errors=taken.errors,
+                validation_errors=taken.gate_errors,
                 runtime=runtime,
                 message_path=taken.path,
                 policy_path=policy.path,
@@ -101,7 +101,7 @@ def gate(
 
     if book is None:
         return Gated(judge(()), last[-1].annotation)
-    admission = book.admit(fields, judge, now=now, payload_digest=taken.payload_digest or taken.digest)
+    admission = book.admit(fields, judge, now=now, payload_digest=taken.payload_digest)
     name = admission.name
     if name and taken.verified is not None and not admission.is_adopted:
         book.attach_auth(name, taken.verified.auth, taken.digest)

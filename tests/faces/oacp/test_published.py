@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 from tests.autonomy.fixtures import AUTONOMY, ROOT, cases, covers, needs_fixtures, read
+from tests.services.test_intake import matrix_bytes, matrix_message
+from tests.trusted import TrustedHome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,6 +107,35 @@ def test_intake_does_what_is_published(case: Path, oacp: Callable[..., Told], ho
     # Looking again keeps no second copy of the same evidence.
     oacp("gate", "--config", agent / "config.yaml", "--message", message, "--receiver", "dave")
     assert [one.name for one in letters] == ([one.name for one in (agent / "dead_letter").iterdir()] if letters else [])
+
+
+SHEETS = cases(ROOT / "intake" / "expected" / "body_schema")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda path: path.stem)
+def test_the_gate_ends_every_row_of_the_matrix_of_bodies_as_published(
+    sheet: Path, oacp: Callable[..., Told], tmp_path: Path
+) -> None:
+    told, source = read(sheet), read(ROOT / "intake" / "body_schema.yaml")
+    kind, mode = told["message_type"], told["mode"]
+    assert len(told["expected"]) == 32
+    home = TrustedHome(tmp_path / "matrix")
+    made = home.key("carol")
+    home.trust().add(made.public_stub_path, "dave")
+    config = read(ROOT / "intake" / "configs" / f"{mode}.yaml")
+    for name, want in told["expected"].items():
+        case = source["cases"][name]
+        config["autonomy"]["allow_without_task_profile"] = [] if case.get("require_profile") else [kind]
+        config["autonomy"]["default_mode"] = "always_pause" if case.get("always_pause") else "auto_review"
+        policy = home.configure(yaml.safe_dump(config))
+        raw = matrix_bytes(home, matrix_message(kind, case, source["valid_bodies"][kind]), case.get("signing", ""))
+        message = home.deliver(raw)
+        answer = oacp("gate", "--config", policy, "--message", message, "--receiver", "dave", "--oacp-dir", home.path)
+        got = answer.json
+        assert got["decision"] == want["decision"], name
+        assert answer.code == (3 if want["decision"] == "intake_rejected" else 0), name
+        assert want["reason"] is None or got["reason_codes"][0] == want["reason"], name
 
 
 @each(ROOT / "envelope" / "expected")
