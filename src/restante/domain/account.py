@@ -16,7 +16,7 @@ class Dismissed(NamedTuple):
 
     Attributes:
         ended: How many were ended for good, with their mail.
-        left: How many go on, each by its own secret.
+        left: How many stay, shut out until the account is made again.
     """
 
     ended: int

@@ -25,7 +25,7 @@ def dismiss(
     *,
     ends_sessions: bool,
 ) -> Dismissed:
-    """Remove an account; its sessions go on, each by its own secret, or end for good with their mail.
+    """Remove an account; its sessions stay, shut out until it is made again, or end for good with their mail.
 
     With ``ends_sessions`` an account that is gone already is no error as long as sessions of it are left.
 

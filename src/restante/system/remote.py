@@ -274,7 +274,7 @@ class RemoteWindow:
         self._transport.ask("POST", "/accounts", body={"name": name, "password": password}, is_safe=False)
 
     def delete_account(self, name: str, *, ends_sessions: bool = False) -> Dismissed:
-        """Delete an account; its sessions go on by their secrets, or end with their mail.
+        """Delete an account; its sessions stay, shut out, or end with their mail.
 
         Raises:
             NothingThere: There is none of this name.

@@ -34,7 +34,7 @@ class AccountBook(Protocol):
         """
 
     def delete_account(self, name: str, *, ends_sessions: bool = False) -> Dismissed:
-        """Delete one; its sessions go on by their secrets, or end with their mail.
+        """Delete one; its sessions stay, shut out, or end with their mail.
 
         Raises:
             NothingThere: There is none of this name.

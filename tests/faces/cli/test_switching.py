@@ -110,7 +110,7 @@ def test_the_sessions_of_an_account_that_is_removed_are_told_and_can_be_ended(
         cast.act()
         monkeypatch.delenv("RESTANTE_SERVER_URL")
         removed = restante("account", "remove", "ben")
-        assert (removed.code, "2 of its sessions go on" in removed.err) == (0, True)
+        assert (removed.code, "2 of its sessions stay" in removed.err) == (0, True)
         assert "account remove ben --sessions" in removed.err
         assert restante("account", "remove", "ben").code == 3
         assert restante("account", "remove", "ben", "--sessions", "--json").json == {

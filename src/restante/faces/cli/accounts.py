@@ -47,7 +47,7 @@ def list_accounts(as_json: bool, **_common: object) -> None:
 
 
 def remove(name: str, sessions: bool, as_json: bool, **_common: object) -> None:
-    """Delete an account; its sessions go on by their secrets, or end with their mail."""
+    """Delete an account; its sessions stay, shut out, or end with their mail."""
     dismissed = _book().delete_account(name, ends_sessions=sessions)
     if as_json:
         from restante.faces.cli.jsonable import print_json
@@ -57,7 +57,7 @@ def remove(name: str, sessions: bool, as_json: bool, **_common: object) -> None:
     say(f"removed {visible(name)}" + (f"; sessions ended, with their mail: {dismissed.ended}" if sessions else ""))
     if dismissed.left:
         tell(
-            f"{dismissed.left} of its sessions go on, each by its own secret; "
+            f"{dismissed.left} of its sessions stay with their mail, shut out from now on; "
             f"end them: restante account remove {visible(name)} --sessions"
         )
 

@@ -190,7 +190,7 @@ SESSION_COMMANDS = (
     Command(
         "account remove",
         "Delete an account.",
-        "Its sessions and their mail stay, and each session goes on by its own secret, unless --sessions is given.",
+        "Its sessions and their mail stay, shut out until there is such an account again, unless --sessions is given.",
         "accounts:remove",
         (
             *_ACCOUNT,

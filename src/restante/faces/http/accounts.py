@@ -118,7 +118,7 @@ class Accounts:
         self._take(await self._asked(change))
 
     async def delete(self, name: str, *, ends_sessions: bool) -> Dismissed:
-        """Delete an account; its sessions go on by their secrets, or end with their mail.
+        """Delete an account; its sessions stay, shut out, or end with their mail.
 
         Raises:
             NothingThere: There is none of this name.

@@ -246,7 +246,7 @@ class Dismissed(Account, rename="camel"):
     """An account that was deleted, and what became of its sessions."""
 
     sessions_ended: Annotated[int, Meta(ge=0, description="ended for good, with their mail")]
-    sessions_left: Annotated[int, Meta(ge=0, description="go on, each by its own secret")]
+    sessions_left: Annotated[int, Meta(ge=0, description="stay, shut out until the account is made again")]
 
 
 class Accounts(Struct):

@@ -295,7 +295,7 @@ ROUTES: tuple[Route, ...] = (
         "DELETE",
         "/accounts/{name}",
         managing.delete_account,
-        "Delete an account; its sessions go on by their secrets, or end for good with their mail",
+        "Delete an account; its sessions stay, shut out, or end for good with their mail",
         answers.Dismissed,
         (400, *_CHANGE),
         None,

@@ -115,6 +115,21 @@ class Overseeing(SessionsBase):
             assert boxes.debts("") == {"ann": {"b"}}
             assert [entry.message for entry in boxes.box("b", "").entries(pending_only=True)] == [new.message]
 
+    def test_owners_and_who_works_in_a_worktree_are_told_across_owners(self, tmp_path: Path) -> None:
+        """Upkeep and the bell of a worktree are about all of them; who was detached works nowhere."""
+        with self.opened(tmp_path) as (sessions, boxes, clock):
+            assert (sessions.owners(), sessions.at("/w"), boxes.owners()) == ([], [], [])
+            for name, owner, worktree in (("one", "", "/w"), ("two", "ann", "/w"), ("three", "ann", "/v")):
+                sessions.attach(Arrival(name, worktree=worktree), owner, clock.now(), is_proven=False)
+            boxes.box("two", "ann").post(make_draft("text"))
+            boxes.box("left", "bob").post(make_draft("of a session that was deleted"))
+            assert (sessions.owners(), boxes.owners()) == (["", "ann"], ["ann", "bob"])
+            assert {one.id for one in sessions.at("/w")} == {"one", "two"}
+            sessions.detach("two", "ann", clock.now())
+            assert [one.id for one in sessions.at("/w")] == ["one"]
+            sessions.delete("one", "", clock.now())
+            assert (sessions.owners(), sessions.at("/w"), sessions.at("\ud800")) == (["ann"], [], [])
+
     def test_debts_are_pending_mail_between_sessions(self, tmp_path: Path) -> None:
         """Seen mail is one too; what was answered, withdrawn or expired is none, nor what a person wrote."""
         with self.opened(tmp_path) as (_, boxes, clock):
