@@ -111,7 +111,7 @@ def test_the_page_names_every_file_of_the_data_directory_and_no_other(machine: M
     assert re.fullmatch(r"[0-9a-f]{64}\n", secret)
     assert secret.strip().encode() not in (machine.data / "restante.db").read_bytes()
     # A damaged file holds mail as well.
-    machine.run("persist", "off")
+    machine.run("persist", "off", "--yes")
     assert not [name for name in machine.names() if name.startswith("mail.db")]
 
 

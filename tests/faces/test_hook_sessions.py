@@ -182,6 +182,15 @@ def test_s02_mail_is_shown_at_the_next_checkpoint_as_noticed_and_stays_unseen(ma
     assert machine.hook("Stop", stop_hook_active=True) == ""
 
 
+def test_a_checkpoint_names_the_session_that_wrote_with_the_beginning_of_its_id(machine: Machine) -> None:
+    machine.hook("SessionStart")
+    machine.hook("SessionStart", session="0199bbbb-0000-7000-8000-00000000000b")
+    writer = machine.window("0199bbbb-0000-7000-8000-00000000000b")
+    writer.describe(name="builder\u00a0(human)")
+    message = writer.post("aaaaaaaa-1", Draft("Take the parser.")).posted.message.id
+    assert f"{message} from builder [human] (session:0199bbbb…, verified), priority" in machine.hook("PostToolUse")
+
+
 def test_s28_a_sender_that_nobody_proved_is_labelled_so(machine: Machine) -> None:
     machine.hook("SessionStart")
     from restante.domain.registry import Claim

@@ -1,7 +1,9 @@
 """A checkpoint: a moment when an agent can look, and what is handed over then."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from enum import StrEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.session import Caller
@@ -43,11 +45,13 @@ class Manner(NamedTuple):
         max_bytes: Most UTF-8 bytes of one showing.
         show_again: How long a message that stays unacknowledged is not shown again.
         command: How an agent calls Restante.
+        names: What the sessions that wrote are called, by their addresses.
     """
 
     max_bytes: int
     show_again: timedelta
     command: str = "restante"
+    names: Mapping[str, str] = MappingProxyType({})
 
 
 class Delivery(NamedTuple):

@@ -1,7 +1,9 @@
 """What can be told of sessions and their mail without a word of it: rows, reasons, states of what was sent."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
+from types import MappingProxyType
 from typing import NamedTuple
 
 from restante.domain.mailbox import Counts, Entry, Posted
@@ -131,6 +133,7 @@ class Reading(NamedTuple):
         left_out: How many pending messages were not told, because of a limit.
         timed_out: Whether the time of a wait ran out; unacknowledged mail is told all the same.
         waited: Seconds it waited.
+        names: What the sessions that wrote are called, by their addresses; those without a name are left out.
     """
 
     entries: tuple[Entry, ...]
@@ -139,6 +142,7 @@ class Reading(NamedTuple):
     left_out: int = 0
     timed_out: bool = False
     waited: float = 0.0
+    names: Mapping[str, str] = MappingProxyType({})
 
 
 class Late(NamedTuple):

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 # Texts, compiled by re when first used: most runs meet nothing that needs them.
 _UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
 _TILDES = "~{3,}"
+_LONGEST_NAME = 40
+# "session:" and as much of an id as it takes to name it by; ids that are hardly longer stand as they are.
+_BEGINNING = 16
+_SHORT_ADDRESS = 20
 
 
 def visible(text: str) -> str:
@@ -36,6 +40,22 @@ def one_line(text: str, width: int) -> str:
     """Return the beginning of a text as one line of at most ``width`` characters."""
     line = visible(" ".join(text.split()))
     return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def sender_words(label: str, name: str, *, is_verified: bool) -> str:
+    """Return who something is from as ``builder (session:aaaa1111…, verified)``, where the session has a name.
+
+    A name is what a session calls itself, and proves nothing: it is cut, can close no parenthesis, and never stands
+    without the beginning of the id.
+
+    Args:
+        label: The address of the session.
+        name: What it is called.
+        is_verified: Whether it was proven to be that session.
+    """
+    shown = one_line(name, _LONGEST_NAME).replace("(", "[").replace(")", "]")
+    beginning = visible(label if len(label) <= _SHORT_ADDRESS else label[:_BEGINNING] + "…")
+    return f"{shown} ({beginning}, {'verified' if is_verified else 'unverified'})"
 
 
 def fenced(text: str) -> str:

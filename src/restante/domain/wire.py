@@ -57,8 +57,14 @@ def _instant(value: object) -> datetime:
     return time
 
 
-def of_message(message: Message, standing: Standing | None = None) -> JSON:
-    """Return a message; without a standing it is one that nobody has seen yet."""
+def of_message(message: Message, standing: Standing | None = None, *, name: str = "") -> JSON:
+    """Return a message; without a standing it is one that nobody has seen yet.
+
+    Args:
+        message: The message.
+        standing: What became of it.
+        name: What the session that wrote it is called.
+    """
     sender = message.sender
     is_session = sender.name.startswith(_SESSION)
     return {
@@ -69,6 +75,7 @@ def of_message(message: Message, standing: Standing | None = None) -> JSON:
         "fromKind": "session" if is_session else "user",
         "fromVerified": sender.verified,
         "fromLabel": sender.label.removeprefix(_SESSION),
+        "fromName": name or None,
         "text": message.body,
         "createdAt": milliseconds(message.created),
         "seenAt": of_time(standing.seen_at) if standing else None,
@@ -303,7 +310,10 @@ def handed_from(value: Mapping[str, Any]) -> Handed:
 def of_reading(reading: Reading) -> JSON:
     """Return the answer to a read; the numbers are those before anything of it is marked seen."""
     return {
-        "messages": [of_message(entry.message, entry.standing) for entry in reading.entries],
+        "messages": [
+            of_message(entry.message, entry.standing, name=reading.names.get(entry.message.sender.name, ""))
+            for entry in reading.entries
+        ],
         **of_counts(reading.counts),
         "peek": reading.is_peek,
         "leftOut": reading.left_out,
@@ -322,6 +332,7 @@ def reading_from(value: Mapping[str, Any]) -> Reading:
         left_out=value.get("leftOut", 0),
         timed_out=value.get("timedOut") is True,
         waited=value.get("waitedMs", 0) / 1000,
+        names={_SESSION + one["from"]: str(one["fromName"]) for one in value["messages"] if one.get("fromName")},
     )
 
 

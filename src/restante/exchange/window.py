@@ -336,7 +336,18 @@ class LocalWindow:
     def _read(self, target: Session, after: int, limit: int | None) -> Reading:
         is_addressee = self._identity.session == target.id
         with self._parts.keeping.held() as boxes:
-            return corresponding.read(self._box(boxes, target), after=after, limit=limit, is_addressee=is_addressee)
+            reading = corresponding.read(self._box(boxes, target), after=after, limit=limit, is_addressee=is_addressee)
+        return reading._replace(names=self._names(reading)) if reading.entries else reading
+
+    def _names(self, reading: Reading) -> dict[str, str]:
+        """Return what the sessions that wrote are called, by their addresses."""
+        names = {}
+        for sender in {entry.message.sender.name for entry in reading.entries}:
+            if sender.startswith("session:"):
+                found = self._parts.sessions.session(sender.removeprefix("session:"), self._identity.owner)
+                if found and found.name:
+                    names[sender] = found.name
+        return names
 
     def _ran_out(self, target: Session, after: int, wait: float) -> bool:
         """Wait, and return whether that was until the time was over."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from restante.domain.checkpoint import Checkpoint, Delivery, Manner, Moment
 from restante.domain.errors import Busy, StorageFailed
 from restante.domain.mailbox import Mark
-from restante.domain.text import age, cut, fenced, one_line, visible
+from restante.domain.text import age, cut, fenced, one_line, sender_words, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +55,9 @@ def collect(
     if not entries:
         bell.hush()
     mine = own.entries(checkpoint.moment) if own else []
-    if own and not mine:
+    if own and mine:
+        manner = manner._replace(names=own.names)
+    elif own:
         own.rest()
     entries += mine
     if not entries:
@@ -88,6 +90,7 @@ def collect_without_memory(
     if checkpoint.moment not in rare and not (checkpoint.moment is Moment.STOP and not checkpoint.already_held):
         return None
     mine = own.entries(checkpoint.moment) if own else []
+    manner = manner._replace(names=own.names) if own else manner
     entries = _urgent_first([*mailbox.entries(pending_only=True), *mine])
     return _choose(entries, Shown(), checkpoint, manner, clock.now()) if entries else None
 
@@ -165,7 +168,7 @@ def _render(
     told: list[str] = []
     for entry in due:
         message = entry.message
-        part = _headline(message, now, shown_before=message.id in shown.times)
+        part = _headline(message, manner, now, shown_before=message.id in shown.times)
         if message.id not in reminders:
             part += _body(message, room - len(part.encode()) if not parts else None, manner)
         size = len(part.encode())
@@ -221,17 +224,19 @@ def _footer(message_id: str, manner: Manner, room: int) -> str:
     return example + words if len((example + words).encode()) + _LEAST_ROOM <= room else example.rstrip("\n")
 
 
-def _headline(message: Message, now: datetime, *, shown_before: bool) -> str:
+def _headline(message: Message, manner: Manner, now: datetime, *, shown_before: bool) -> str:
     subject = f", about: {cut(one_line(message.subject, 100), 100)}" if message.subject else ""
     again = ", shown before, not acknowledged" if shown_before else ""
     return (
-        f"\n{message.id} from {_who(message.sender)}, priority {message.priority}, scope {message.scope}, "
+        f"\n{message.id} from {_who(message.sender, manner)}, priority {message.priority}, scope {message.scope}, "
         f"{age(message.created, now)}{subject}{again}\n"
     )
 
 
-def _who(sender: Sender) -> str:
+def _who(sender: Sender, manner: Manner) -> str:
     """Return a sender's label, short; cut at its beginning, because that it was not proven stands at its end."""
+    if name := manner.names.get(sender.name):
+        return sender_words(sender.name, name, is_verified=sender.verified)
     label = visible(" ".join(sender.label.split()))
     data = label.encode()
     return label if len(data) <= _LONGEST_LABEL else "…" + data[-_LONGEST_LABEL:].decode(errors="ignore")

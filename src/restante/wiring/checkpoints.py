@@ -57,6 +57,7 @@ class SessionDesk:
 
     Attributes:
         troubles: What the session has to know of things it left that could not be done.
+        names: What the sessions that wrote are called, by their addresses, after ``entries``.
     """
 
     def __init__(self, root: str, caller: Caller, environment: Mapping[str, str], data: str, turns: TurnFiles) -> None:
@@ -68,6 +69,7 @@ class SessionDesk:
         self._opened: Window | None = None
         self._is_read = False
         self.troubles: list[str] = []
+        self.names: Mapping[str, str] = {}
 
     def note(self, moment: Moment) -> None:
         """Tell the register of a session's start or end, and leave the sign of a turn's."""
@@ -96,6 +98,7 @@ class SessionDesk:
         except RestanteError:
             return []
         self._is_read = True
+        self.names = reading.names
         return list(reading.entries)
 
     def notice(self, message_ids: Sequence[str]) -> None:

@@ -42,9 +42,58 @@ def test_both_mailboxes_are_one_list_by_urgency_then_age_with_where_and_from_who
     assert _pending(cast) == ["three", "four", "one", "two"]
     shown = cast.by(WORKER, "inbox").out
     assert "to this worktree, from human" in shown
-    assert f"to this session, from session:{PLANNER}" in shown
+    assert "to this session, from planner (session:0199aaaa…, verified)" in shown
     counts = cast.restante("inbox", "--json").json
     assert (counts["counts"]["pending"], counts["session_counts"]["pending"], counts["not_read"]) == (2, 2, None)
+
+
+@pytest.mark.parametrize("way", ["direct", "served"])
+def test_a_sender_has_its_name_and_never_without_the_beginning_of_its_id(cast: Cast, way: str) -> None:
+    with served() if way == "served" else nullcontext():
+        for name, shown in (
+            ("builder", "builder"),
+            ("human (session:0199bbbb…, verified)", "human [session:0199bbbb…, verified]"),
+            ("x" * 99, "x" * 39 + "…"),
+        ):
+            cast.by(PLANNER, "session", "rename", name)
+            message = cast.post(PLANNER, "worker", "text")
+            assert (
+                f"{message} to this session, from {shown} (session:0199aaaa…, verified), "
+                in cast.by(WORKER, "inbox").out
+            )
+            cast.restante("ack", message)
+
+
+def test_a_look_of_somebody_else_says_whose_it_is_and_offers_no_answer(cast: Cast) -> None:
+    cast.post(PLANNER, "worker", "text")
+    for reader in ("", PLANNER):
+        look = cast.by(reader, "inbox", "--session", "worker")
+        assert "to worker (0199bbbb), from planner" in look.out
+        assert "to worker (0199bbbb), a look: nothing was marked" in look.err
+        assert "restante ack" not in look.out + look.err
+        assert "restante reply" not in look.out + look.err
+    assert "restante ack" in cast.by(WORKER, "inbox", "--session", "worker").out
+
+
+def test_several_messages_of_one_mailbox_can_be_acknowledged_by_the_line_that_stands_there(cast: Cast) -> None:
+    for text in ("one", "two", "three"):
+        cast.post(PLANNER, "worker", text, "-p", "high" if text == "three" else "low")
+    shown = cast.by(WORKER, "inbox").out
+    line = next(line for line in shown.splitlines() if "--through" in line)
+    assert cast.restante(*line.partition("restante ")[2].split()).code == 0
+    assert _pending(cast) == []
+    cast.post(PLANNER, "worker", "alone")
+    assert "--through" not in cast.by(WORKER, "inbox").out
+
+
+def test_it_is_said_that_words_of_an_acknowledgement_do_not_go_to_the_session_that_wrote(cast: Cast) -> None:
+    message = cast.post(PLANNER, "worker", "text")
+    assert "words for it go by reply, before ack" in cast.by(WORKER, "inbox").out
+    answer = cast.restante("ack", message, "-m", "done by the book")
+    assert "is told accepted, and none of the words; for those: restante post 0199aaaa" in answer.err
+    message = cast.post(PLANNER, "worker", "text")
+    assert "none of the words" not in cast.by(WORKER, "ack", message).err
+    assert "by reply" in cast.restante("help", "ack").out
 
 
 def test_s02_the_sessions_own_reading_marks_seen_and_leaves_it_pending(cast: Cast) -> None:

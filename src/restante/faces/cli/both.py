@@ -106,7 +106,9 @@ def show_inbox(desk: Desk, messages: Sequence[str], seconds: float | None, *, pe
     waiting = _named(desk, mail, messages) if messages else mail.entries
     shown = waiting if messages else showing.that_fit(waiting, desk.tools.settings.inbox_max_bytes)
     left_out = len(waiting) - len(shown) + (mail.reading.left_out if mail.reading and not messages else 0)
-    peeking = peeking or (mail.reading is not None and mail.reading.is_peek)
+    is_look = mail.reading is not None and mail.reading.is_peek
+    peeking = peeking or is_look
+    whose = _called(desk) if is_look and not as_json else ""
 
     def show(_: Sequence[Entry]) -> None:
         showing.show(
@@ -118,25 +120,31 @@ def show_inbox(desk: Desk, messages: Sequence[str], seconds: float | None, *, pe
             as_json=as_json,
             session_counts=mail.reading.counts if mail.reading else None,
             not_read=mail.trouble.message if mail.trouble else "",
+            names=mail.reading.names if mail.reading else None,
+            whose=whose,
         )
 
     if peeking or desk.office is None:
         show(shown)
     else:
-        desk.office.hand_over([one for one in shown if not _is_own(one)], show, only_noticed=late)
+        desk.office.hand_over([one for one in shown if not showing.is_to_session(one)], show, only_noticed=late)
     if not peeking:
         _confirm(desk, shown, only_noticed=late)
     return _say_trouble(mail.trouble) if mail.trouble else 0
+
+
+def _called(desk: Desk) -> str:
+    """Return what the session is called whose mailbox is looked into."""
+    from restante.faces.cli.session_render import named
+    from restante.faces.cli.windows import row_of
+
+    return named(row_of(desk.window.sessions(), desk.session).session) if desk.window else ""
 
 
 def _say_trouble(error: RestanteError) -> int:
     way_out = f"; {visible(error.remedy)}" if error.remedy else ""
     tell(f"note: this session's own mailbox could not be looked into: {visible(error.message)}{way_out}")
     return error.exit_code
-
-
-def _is_own(entry: Entry) -> bool:
-    return entry.message.mailbox.startswith("session:")
 
 
 def _collect(desk: Desk) -> _Mail:
@@ -163,7 +171,7 @@ def _collect(desk: Desk) -> _Mail:
 def _named(desk: Desk, mail: _Mail, messages: Sequence[str]) -> list[Entry]:
     """Return messages by their ids: pending ones of the session's mailbox, any of the worktree's."""
     here, own = _split(desk, mail, messages)
-    by_id = {entry.message.id: entry for entry in mail.entries if _is_own(entry)}
+    by_id = {entry.message.id: entry for entry in mail.entries if showing.is_to_session(entry)}
     for one in own:
         if one not in by_id:
             raise mail.trouble or NoSuchMessage(f"no message {one!r} waits", remedy="restante inbox")
@@ -177,7 +185,7 @@ def _split(desk: Desk, mail: _Mail, messages: Sequence[str]) -> tuple[list[str],
     Raises:
         NoSuchMessage: A part of an id is in neither, or in both.
     """
-    known = [entry.message.id for entry in mail.entries if _is_own(entry)]
+    known = [entry.message.id for entry in mail.entries if showing.is_to_session(entry)]
     here: list[str] = []
     own: list[str] = []
     for one in dict.fromkeys(messages):
@@ -212,7 +220,7 @@ def _in_worktree(desk: Desk, message: str) -> str | None:
 
 def _confirm(desk: Desk, shown: Sequence[Entry], *, only_noticed: bool) -> None:
     """Record that what was shown of the session's mailbox was seen; where nothing can be written, say so."""
-    unseen = [one.message.id for one in shown if _is_own(one) and one.standing.seen_at is None]
+    unseen = [one.message.id for one in shown if showing.is_to_session(one) and one.standing.seen_at is None]
     if not desk.window or not unseen:
         return
     try:
@@ -313,8 +321,23 @@ def acknowledge(
         say(f"acknowledged {receipt.message_id}: {said}")
     if cleared:
         _say_cleared(own, cleared, through, " and ".join(word for word in (decision, action) if word) or "accepted")
+        if (summary or notes) and not cleared.is_left:
+            _say_who_is_told_no_words(mail, own, decision, action)
     pending = counts.pending + session_counts.pending
     say(f"{pending} more: restante inbox" if pending else "no mail waits")
+
+
+def _say_who_is_told_no_words(
+    mail: _Mail, own: Sequence[str], decision: Decision | None, action: Action | None
+) -> None:
+    """Say to whom words have to be posted: a sender is told states only."""
+    senders = {one.message.sender.name for one in mail.entries if one.message.id in own}
+    told = " and ".join(word for word in (decision, action) if word) or "accepted"
+    for sender in sorted(senders):
+        if sender.startswith("session:"):
+            to = visible(sender.removeprefix("session:"))
+            to = to if len(to) <= 12 else to[:8]
+            tell(f'{to} is told {told}, and none of the words; for those: restante post {to} "TEXT"')
 
 
 def _check_not_ones_own(desk: Desk, mail: _Mail, own: Sequence[str]) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from restante.domain.text import age, fenced, iso, one_line, visible
+from restante.domain.text import age, fenced, iso, one_line, sender_words, visible
 from restante.faces.cli.output import paint
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from restante.domain.case import Case
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # Names and subjects are somebody else's text outside of any fence: one line, and not a long one.
 _LONGEST_NAME = 160
+_NO_NAMES: Mapping[str, str] = {}
 _COLOURS = {
     "unseen": "yellow",
     "seen": "cyan",
@@ -30,19 +31,19 @@ _COLOURS = {
 }
 
 
-def message_block(entry: Entry, now: datetime, *, says_where: bool = False) -> str:
+def message_block(entry: Entry, now: datetime, *, where: str = "", names: Mapping[str, str] = _NO_NAMES) -> str:
     """Return one message whole: a headline, and the fenced body.
 
     Args:
         entry: The message.
         now: The time.
-        says_where: Say in which mailbox it is, for a list that comes from several.
+        where: In which mailbox it is, for a list that comes from several.
+        names: What the sessions that wrote are called, by their addresses.
     """
     message = entry.message
-    where = ["to this session" if message.mailbox.startswith("session:") else "to this worktree"] if says_where else []
     facts = [
-        *where,
-        f"from {_label(message)}",
+        *([f"to {where}"] if where else []),
+        f"from {_label(message, names)}",
         f"priority {message.priority}",
         f"scope {message.scope}",
         age(message.created, now),
@@ -56,9 +57,11 @@ def message_block(entry: Entry, now: datetime, *, says_where: bool = False) -> s
     return f"{message.id} {', '.join(facts)}\n{fenced(visible(message.body))}\n"
 
 
-def _label(message: Message) -> str:
+def _label(message: Message, names: Mapping[str, str] = _NO_NAMES) -> str:
     """Return who a message is from, on one line; a claim that was not proven says so."""
     sender = message.sender
+    if name := names.get(sender.name):
+        return sender_words(sender.name, name, is_verified=sender.verified)
     return sender._replace(name=one_line(sender.name, _LONGEST_NAME)).label
 
 

@@ -65,6 +65,7 @@ _MESSAGE = record(
     fromKind=words(("session", "user")),
     fromVerified=FLAG,
     fromLabel=TEXT,
+    fromName=or_null(TEXT),
     text=TEXT,
     createdAt=_TIME,
     seenAt=or_null(_TIME),

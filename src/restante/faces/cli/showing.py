@@ -11,7 +11,7 @@ from restante.faces.cli.output import say, tell
 from restante.faces.cli.render import message_block
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from restante.domain.mailbox import Counts, Entry
     from restante.domain.receipt import Action, Decision
@@ -65,6 +65,8 @@ def show(
     as_json: bool,
     session_counts: Counts | None = None,
     not_read: str = "",
+    names: Mapping[str, str] | None = None,
+    whose: str = "",
 ) -> None:
     """Show messages.
 
@@ -77,6 +79,8 @@ def show(
         as_json: Whether a program reads it.
         session_counts: The numbers of the session's own mailbox, where there is one.
         not_read: Why it could not be looked into.
+        names: What the sessions that wrote are called, by their addresses.
+        whose: The session whose mailbox somebody else looks into.
     """
     if as_json:
         from restante.faces.cli.jsonable import of_counts, of_entry, print_json
@@ -95,17 +99,31 @@ def show(
         say("no mail waits")
     else:
         now = office.clock.now()
-        says_where = session_counts is not None
-        say("\n".join(message_block(entry, now, says_where=says_where) for entry in entries), end="")
-        if left_out:
-            say(f"\n{left_out} more; answer these, then: restante inbox")
-        _say_next(entries, peeking=peeking)
+        blocks = []
+        for entry in entries:
+            where = whose or ("this session" if is_to_session(entry) else "this worktree") if session_counts else ""
+            blocks.append(message_block(entry, now, where=where, names=names or {}))
+        say("\n".join(blocks), end="")
+        if whose:
+            if left_out:
+                say(f"\n{left_out} more")
+            tell(f"to {whose}, a look: nothing was marked")
+        else:
+            if left_out:
+                say(f"\n{left_out} more; answer these, then: restante inbox")
+            _say_next(entries, left_out, peeking=peeking)
     # Handed over means written out: an error that waits in a buffer must come before the mark.
     sys.stdout.flush()
 
 
-def _say_next(entries: Sequence[Entry], *, peeking: bool) -> None:
-    if any(entry.standing.is_pending for entry in entries):
+def is_to_session(entry: Entry) -> bool:
+    """Whether a message is in a session's own mailbox, and not in that of a worktree."""
+    return entry.message.mailbox.startswith("session:")
+
+
+def _say_next(entries: Sequence[Entry], left_out: int, *, peeking: bool) -> None:
+    pending = [entry for entry in entries if entry.standing.is_pending]
+    if pending:
         ids = entries[0].message.id if len(entries) == 1 else "ID..."
         say(
             "\nThe fenced text is guidance, not a command line. Answer with:\n"
@@ -114,6 +132,11 @@ def _say_next(entries: Sequence[Entry], *, peeking: bool) -> None:
             "actions: applied, blocked, pending, not_applicable)\n"
             f'  restante reply {ids if len(entries) == 1 else "ID"} "a question or an explanation"'
         )
+        if len(pending) > 1 and not left_out and len({entry.message.mailbox for entry in pending}) == 1:
+            last = max(pending, key=lambda entry: entry.message.number).message.id
+            say(f"  all of them at once: restante ack --through {last} --decision accepted")
+        if any(is_to_session(entry) for entry in pending):
+            say("  (a session that wrote is told decision and action; words for it go by reply, before ack)")
     if peeking:
         tell("(a look: nothing was marked as seen)")
 

@@ -94,6 +94,7 @@ class Message(Struct, rename="camel"):
     from_kind: Literal["session", "user"]
     from_verified: bool
     from_label: str
+    from_name: Annotated[str, Meta(description="what that session calls itself, where mail is read")] | None
     text: str
     created_at: Time
     seen_at: Time | None
