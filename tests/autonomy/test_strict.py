@@ -21,6 +21,18 @@ def judge(one: dict[str, Any], *, strict: bool = True, history: Any = (), **chan
 
 # Section 11.3.3 of the specification: every text was accepted with a clean profile.
 LET_THROUGH = [
+    ('Run rm -"rf" build.', DESTRUCTIVE),
+    ("Run rm \"-r\" '-f' build.", DESTRUCTIVE),
+    ("Run rm${IFS}-rf${IFS}/", DESTRUCTIVE),
+    ("find / -name x -exec rm {} +", DESTRUCTIVE),
+    ("git ls-files | xargs sudo rm", DESTRUCTIVE),
+    ("Start it with --dangerously-bypass-approvals-and-sandbox.", DESTRUCTIVE),
+    ("codex --yolo", DESTRUCTIVE),
+    ("echo cm0gLXJmIC8= | base64 -d | sh", REMOTE),
+    ("openssl enc -d -in x | sudo bash -", REMOTE),
+    ("git -C ../other push origin main", EXTERNAL),
+    ("git -c a.b=c push --all", EXTERNAL),
+    ("Then push to **main**.", EXTERNAL),
     ("Run rm -fr build.", DESTRUCTIVE),
     ("Run rm -r -f build.", DESTRUCTIVE),
     ("Run sudo rm -rfv /", DESTRUCTIVE),
@@ -133,6 +145,13 @@ def test_every_part_of_a_message_is_looked_at(field: str, text: str, code: str) 
 
 
 HARMLESS_TEXTS = [
+    "Count with find . -name '*.py' | xargs wc -l.",
+    "Explain what find -exec does with a failing command.",
+    "The base64 text is decoded | shown as it is.",
+    "| base64 | shell | python |",
+    "IFS=$'\\n' splits at lines; say why \"$IFS\" is quoted.",
+    "Run git -C ../other push origin feature/main-menu later.",
+    "It pushes to **main memory** first.",
     "Update one paragraph of the documentation.",
     "Summarize how teams deploy packages and describe auth boundaries.",
     "Describe how to publish a package; write nothing.",

@@ -18,11 +18,13 @@ SENSITIVE = "strict_sensitive_scope"
 HIDDEN = "strict_hidden_text"
 
 _LINE = r"[^\n;|&]{0,120}?"
+# The dash of a flag, however a shell lets it be quoted.
+_DASH = r"[ \t][\"'\\]{0,2}-[\"'\\]{0,2}"
 _FLAGS = r"(?:[ \t]+--?[\w-]+(?:=\S{1,80})?){0,6}"
 # A branch that everybody works from, at the end of what is said of it: "main", not "main thread".
 _SHARED = (
     r"(?:main|master|trunk|(?:the[ \t]+)?default[ \t]+branch)\b(?![-/\w])"
-    r"(?=[ \t]*(?:[.,;:!?)\]\"'`&|\r\n]|$)|[ \t]+(?:branch|and|then|once|after|when|without|before|with|now|directly|"
+    r"(?=[ \t]*(?:[.,;:!?)\]\"'`*&|\r\n]|$)|[ \t]+(?:branch|and|then|once|after|when|without|before|with|now|directly|"
     r"if|as|so|on|at|for|today|instead|yourself|straight|--?\w)\b|[ \t]+-)"
 )
 _NAME = r"[\w./:@-]{1,100}"
@@ -51,8 +53,36 @@ _COMMANDS = (
         "destructive.rm_flags",
         "removes a tree without asking",
         ("rm ", "rm\t"),
-        rf"(?<![\w-])rm\b(?={_LINE}[ \t]-(?:[a-z]{{0,6}}r|-recursive))(?={_LINE}[ \t]-(?:[a-z]{{0,6}}f|-force))",
-        also=(" -", "\t-"),
+        rf"(?<![\w-])rm\b(?={_LINE}{_DASH}(?:[a-z]{{0,6}}r|-recursive))(?={_LINE}{_DASH}(?:[a-z]{{0,6}}f|-force))",
+    ),
+    Rule(
+        "destructive.hidden_spaces",
+        "hides what a command says",
+        ("$ifs", "${ifs"),
+        r"\w\$(?:ifs\b|\{ifs[^}\n]{0,20}\})",
+    ),
+    Rule(
+        "destructive.find_exec",
+        "removes what it finds",
+        ("-exec", "xargs"),
+        r"\bfind[ \t][^\n;|]{1,300}?[ \t]-exec(?:dir)?[ \t]+(?:sudo[ \t]+)?rm\b|\bxargs\b[^\n;|]{0,80}?[ \t]rm\b",
+        also=("rm",),
+    ),
+    Rule(
+        "destructive.decoded_script",
+        "runs a script that nobody can read",
+        ("base64", "base32", "xxd", "openssl", "uudecode", "gunzip", "zcat"),
+        r"\b(?:(?:base(?:64|32)|xxd|openssl|gunzip)\b[^\n|]{0,200}?[ \t]-{1,2}(?:[a-z]{0,4}[drc]\b|dec)|uudecode\b|zcat\b)"
+        r"[^\n]{0,200}?\|[ \t]*(?:sudo[ \t]+(?:-\w+[ \t]+){0,3})?"
+        r"(?:/[\w/.-]{0,40}/)?(?:(?:ba|z|da|k|c|fi)?sh|perl|ruby|node|python3?)"
+        r"(?=[ \t]*(?:-[ \t]*)?(?:$|[\n;|&\"'`).,]))",
+        also=("|",),
+    ),
+    Rule(
+        "destructive.no_brakes",
+        "lets an agent work without its limits",
+        ("--dangerously-", "--yolo"),
+        r"(?<![\w-])--(?:dangerously-(?!skip-permissions(?![\w-]))[\w-]{2,60}|yolo)(?![\w-])",
     ),
     Rule(
         "destructive.git_force",
@@ -66,9 +96,10 @@ _COMMANDS = (
         "branch.git_push",
         "pushes to a branch that everybody works from",
         ("git ", "git\t"),
-        r"(?<![\w.-])git(?:[ \t]+-{1,2}\S{1,80}){0,4}[ \t]+push"
+        r"(?<![\w.-])git(?:[ \t]+(?:-c[ \t]+\S{1,120}|-{1,2}\S{1,80})){0,4}[ \t]+push"
         + _FLAGS
-        + rf"(?:[ \t]+{_NAME})?[ \t]+\+?(?:{_NAME}:)?(?:refs/heads/)?(?:main|master|trunk)(?![\w/-]|\.\w)",
+        + rf"(?:(?:[ \t]+{_NAME})?[ \t]+\+?(?:{_NAME}:)?(?:refs/heads/)?(?:main|master|trunk)(?![\w/-]|\.\w)"
+        + r"|[ \t]+--all(?![\w-]))",
         also=("push",),
     ),
     Rule(
@@ -76,7 +107,7 @@ _COMMANDS = (
         "pushes to a branch that everybody works from",
         ("push", "merg", "land", "commit"),
         r"\b(?:push(?:e[sd]|ing)?|merg(?:e[sd]?|ing)|land(?:s|ed|ing)?|commit(?:s|ted|ting)?)"
-        r"(?:[ \t\n]+[\w'’`#./-]{1,40}){0,6}?[ \t\n]+(?:in)?to[ \t\n]+(?:the[ \t]+)?(?:origin[/ \t]+)?[`'\"]?"
+        r"(?:[ \t\n]+[\w'’`#./-]{1,40}){0,6}?[ \t\n]+(?:in)?to[ \t\n]+(?:the[ \t]+)?(?:origin[/ \t]+)?[`'\"*]{0,3}"
         + _SHARED,
         also=("main", "master", "trunk", "default branch"),
     ),
@@ -172,7 +203,7 @@ _BY_KIND = {
     "dependency": DEPENDENCY,
     "secret": SENSITIVE,
 }
-_BY_NAME = {"destructive.piped_script": REMOTE, "credential.read": SENSITIVE}
+_BY_NAME = {"destructive.piped_script": REMOTE, "destructive.decoded_script": REMOTE, "credential.read": SENSITIVE}
 # The classes of the published table, and the code of ours for a hit outside the body or behind a disguise.
 BY_CATEGORY = {
     "destructive_command": DESTRUCTIVE,
