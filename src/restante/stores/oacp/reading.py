@@ -79,11 +79,14 @@ def read_typed(raw: bytes) -> object:
 def _with_short_numbers(events: Iterator[yaml.Event]) -> Iterator[yaml.Event]:
     """Pass events on; refuse numbers to the base of 60 that take minutes: ``1:0:0`` and so on for a megabyte."""
     for event in events:
-        if isinstance(event, yaml.ScalarEvent) and len(event.value) > _MOST_NUMBER:
-            # What is quoted and has no tag is text.
-            if not event.implicit[1] and _DIGITS.issuperset(event.value):
-                raise NotYaml(f"a number has more than {_MOST_NUMBER:,} characters")
+        if isinstance(event, yaml.ScalarEvent) and _is_long_number(event):
+            raise NotYaml(f"a number has more than {_MOST_NUMBER:,} characters")
         yield event
+
+
+def _is_long_number(event: yaml.ScalarEvent) -> bool:
+    # What is quoted and has no tag is text.
+    return len(event.value) > _MOST_NUMBER and not event.implicit[1] and _DIGITS.issuperset(event.value)
 
 
 def decode(raw: bytes) -> str:
