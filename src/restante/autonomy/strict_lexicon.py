@@ -72,8 +72,8 @@ _COMMANDS = (
         "destructive.decoded_script",
         "runs a script that nobody can read",
         ("base64", "base32", "xxd", "openssl", "uudecode", "gunzip", "zcat"),
-        r"\b(?:(?:base(?:64|32)|xxd|openssl|gunzip)\b[^\n|]{0,200}?[ \t]-{1,2}(?:[a-z]{0,4}[drc]\b|dec)|uudecode\b|zcat\b)"
-        r"[^\n]{0,200}?\|[ \t]*(?:sudo[ \t]+(?:-\w+[ \t]+){0,3})?"
+        r"\b(?:(?:base64|base32|xxd|openssl|gunzip)\b[^\n|]{0,60}?[ \t]-{1,2}(?:[a-z]{0,4}[drc]\b|dec)|uudecode\b"
+        r"|zcat\b)[^\n]{0,100}?\|[ \t]*(?:sudo[ \t]+(?:-\w+[ \t]+){0,3})?"
         r"(?:/[\w/.-]{0,40}/)?(?:(?:ba|z|da|k|c|fi)?sh|perl|ruby|node|python3?)"
         r"(?=[ \t]*(?:-[ \t]*)?(?:$|[\n;|&\"'`).,]))",
         also=("|",),
