@@ -65,6 +65,36 @@ def test_s20_s21_a_box_full_by_bytes_refuses(tmp_path: Path, clock: FakeClock) -
     send(alice, BOB, "€" * 5000)
 
 
+def test_everything_that_bounds_a_box_can_be_set(tmp_path: Path, clock: FakeClock) -> None:
+    world = crowd(
+        tmp_path,
+        clock,
+        RESTANTE_LIMITS_MESSAGE_BYTES="60",
+        RESTANTE_SESSIONS_MESSAGES="4",
+        RESTANTE_SESSIONS_BYTES="160",
+        RESTANTE_SESSIONS_SHARE="0.5",
+        RESTANTE_SESSIONS_TTL="60",
+    )
+    alice = world.window(ALICE)
+    with pytest.raises(TooLarge, match="60"):
+        send(alice, BOB, "x" * 61)
+    assert send(alice, BOB, "x" * 60).expires == clock.now() + timedelta(seconds=60)
+    with pytest.raises(MailboxFull, match="share"):
+        send(alice, BOB, "x" * 21)
+    send(alice, BOB, "x")
+    with pytest.raises(MailboxFull, match="share"):
+        send(alice, BOB, "x")
+    send(world.person, BOB, "x" * 60)
+    with pytest.raises(MailboxFull, match="holds 3"):
+        send(world.nobody, BOB, "x" * 40)
+    send(world.nobody, BOB, "x")
+    with pytest.raises(MailboxFull, match="holds 4"):
+        send(world.nobody, BOB, "x")
+    clock.advance(60)
+    send(alice, BOB, "x" * 60)
+    assert bodies(world.window(BOB)) == ["x" * 60]
+
+
 def test_s23_what_can_never_fit_is_no_conflict_and_an_empty_text_is_malformed(world: World) -> None:
     alice = world.window(ALICE)
     with pytest.raises(TooLarge):
