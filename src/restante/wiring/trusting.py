@@ -9,7 +9,7 @@ from restante.stores.oacp.audit import AuditStore
 from restante.stores.oacp.evidence import OwnInbox, sent_elsewhere
 from restante.stores.oacp.layout import Tree
 from restante.stores.oacp.ledger import Ledger
-from restante.stores.oacp.reading import read_fields, read_typed
+from restante.stores.oacp.reading import read_fields, read_policy
 from restante.stores.oacp.trailer import split_trailer
 from restante.stores.oacp.validating import validate
 from restante.system.clock import SystemClock
@@ -50,7 +50,7 @@ def _sent_in(place: Place, fields: Mapping[str, object], raw: bytes) -> str:
     return sent_elsewhere(Tree(place.home), place.project, fields, raw)
 
 
-FORM = Format(split_trailer, read_fields, read_typed, _sent_in)
+FORM = Format(split_trailer, read_fields, read_policy, _sent_in)
 
 
 def verifier_of(home: str, project: str, receiver: str, clock: Clock | None = None) -> ReceiverDesk:

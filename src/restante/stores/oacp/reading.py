@@ -59,15 +59,19 @@ def _read(text: str) -> dict[str, object]:
     return value
 
 
-def read_typed(raw: bytes) -> object:
+def read_typed(raw: bytes, *, unique: bool = False) -> object:
     """Return what a YAML file says with YAML 1.1's types, bounded as ``read_fields`` is.
+
+    Args:
+        raw: The file.
+        unique: Whether a key that stands twice in one mapping is refused; otherwise the last one counts.
 
     Raises:
         NotYaml: As above.
     """
     text = decode(raw)
     try:
-        _build(_with_short_numbers(yaml.parse(text, Loader=yaml.CSafeLoader)))
+        _build(_with_short_numbers(yaml.parse(text, Loader=yaml.CSafeLoader)), unique=unique)
         return yaml.load(text, Loader=yaml.CSafeLoader)
     except yaml.YAMLError as error:
         raise NotYaml(f"YAML parse error: {error}") from None
@@ -103,19 +107,24 @@ def decode(raw: bytes) -> str:
         raise NotYaml(f"failed to read file: {error}") from None
 
 
-def _build(events: Iterator[yaml.Event]) -> object:
+def read_policy(raw: bytes) -> object:
+    """Return what a file of a receiver's own decisions says: where it says something twice, it has decided nothing."""
+    return read_typed(raw, unique=True)
+
+
+def _build(events: Iterator[yaml.Event], *, unique: bool = False) -> object:
     """Return the value of the only document; ``None`` when there is none."""
     root: list[object] = []
     # Where the next value goes: a list, or a mapping with the key that was read for it.
     open_places: list[tuple[list[object] | dict[str, object], list[str]]] = [(root, [])]
     for event in events:
         if isinstance(event, yaml.ScalarEvent):
-            _put(open_places[-1], event.value)
+            _put(open_places[-1], event.value, unique=unique)
         elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             if len(open_places) > MOST_DEPTH:
                 raise NotYaml(f"nesting is deeper than {MOST_DEPTH}")
             value: list[object] | dict[str, object] = {} if isinstance(event, yaml.MappingStartEvent) else []
-            _put(open_places[-1], value)
+            _put(open_places[-1], value, unique=unique)
             open_places.append((value, []))
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
             open_places.pop()
@@ -126,12 +135,15 @@ def _build(events: Iterator[yaml.Event]) -> object:
     return root[0] if root else None
 
 
-def _put(place: tuple[list[object] | dict[str, object], list[str]], value: object) -> None:
+def _put(place: tuple[list[object] | dict[str, object], list[str]], value: object, *, unique: bool) -> None:
     container, key = place
     if isinstance(container, list):
         container.append(value)
     elif key:
-        container[key.pop()] = value
+        name = key.pop()
+        if unique and name in container:
+            raise NotYaml(f"the key {name!r:.80} stands twice")
+        container[name] = value
     elif isinstance(value, str):
         key.append(value)
     else:

@@ -6,6 +6,7 @@ not hold, hold all mail until a person has looked.
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -95,10 +96,12 @@ def _unusable(reason: str, auth: PolicyAuth | None = None) -> Rules:
 
 
 def _rules(config: dict[object, object], auth: PolicyAuth) -> Rules:
+    _check_spelling(config, "signing")
     signing, own = config.get("signing"), config.get("restante")
     if "signing" in config and not isinstance(signing, dict):
         raise Unreadable("signing must be a mapping")
     signing = signing if isinstance(signing, dict) else {}
+    _check_spelling(signing, "verify_mode")
     mode = _mode(signing)
     strict = own.get("strict_audience", mode == ENFORCE) if isinstance(own, dict) else mode == ENFORCE
     signs, kid = signing.get("sign_messages", False), signing.get("kid", "")
@@ -109,6 +112,14 @@ def _rules(config: dict[object, object], auth: PolicyAuth) -> Rules:
     if not isinstance(kid, str):
         raise Unreadable("signing.kid must be text")
     return Rules(mode, None, auth, config, strict, signs, kid)
+
+
+def _check_spelling(block: Mapping[object, object], name: str) -> None:
+    """Refuse a key that is meant for another one: what it says would count for nothing."""
+    plain = name.replace("_", "")
+    for key in block:
+        if key != name and isinstance(key, str) and re.sub(r"[^a-z]", "", key.lower()) == plain:
+            raise Unreadable(f"{key!r:.40} is not {name}; all mail is held until it is")
 
 
 def _mode(signing: Mapping[object, object]) -> str:
