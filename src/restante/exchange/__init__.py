@@ -185,16 +185,11 @@ class Exchange:
 
         parts = self._parts
         with parts.keeping.held() as boxes:
-            return dismiss(
-                account,
-                parts.accounts,
-                parts.sessions,
-                parts.turns,
-                parts.bell,
-                boxes,
-                self._now(),
-                ends_sessions=ends_sessions,
-            )
+
+            def end(session: Session) -> None:
+                enrolling.delete(session, parts.sessions, parts.turns, parts.bell, boxes, self._now())
+
+            return dismiss(account, parts.accounts, parts.sessions, end, ends_sessions=ends_sessions)
 
     def is_live(self, session: Session) -> bool:
         """Tell whether a session lives, as far as can be told."""

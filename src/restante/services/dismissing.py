@@ -6,28 +6,25 @@ from typing import TYPE_CHECKING
 
 from restante.domain.account import Dismissed
 from restante.domain.errors import NothingThere
-from restante.services import enrolling
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Callable
 
-    from restante.ports.sessions import Accounts, Boxes, SessionBell, Sessions, Turns
+    from restante.domain.registry import Session
+    from restante.ports.sessions import Accounts, Sessions
 
 
 def dismiss(
-    name: str,
-    accounts: Accounts,
-    sessions: Sessions,
-    turns: Turns,
-    bell: SessionBell,
-    boxes: Boxes | None,
-    now: datetime,
-    *,
-    ends_sessions: bool,
+    name: str, accounts: Accounts, sessions: Sessions, end: Callable[[Session], None], *, ends_sessions: bool
 ) -> Dismissed:
     """Remove an account; its sessions stay, shut out until it is made again, or end for good with their mail.
 
-    With ``ends_sessions`` an account that is gone already is no error as long as sessions of it are left.
+    Args:
+        name: Whose.
+        accounts: All accounts.
+        sessions: The register.
+        end: Ends a session for good, with its mail.
+        ends_sessions: End them; then an account that is gone already is no error as long as it left some.
 
     Raises:
         NothingThere: There is no such account.
@@ -40,7 +37,7 @@ def dismiss(
     ended = 0
     while ends_sessions and left:
         for one in left:
-            enrolling.delete(one, sessions, turns, bell, boxes, now)
+            end(one)
         ended += len(left)
         # A session that was not ended yet may have registered another one.
         left = sessions.all(name)

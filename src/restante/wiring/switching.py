@@ -65,7 +65,7 @@ class Switches:
     def persistence(self) -> Persistence | None:
         """Return whether the mail of sessions is kept on disk; ``None`` where that cannot be told."""
         try:
-            return open_window(self._environment, os.sep).persistence()
+            return open_window(self._environment, os.sep, only_looks=True).persistence()
         except RestanteError:
             return None
 

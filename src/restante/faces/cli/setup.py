@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -170,8 +171,10 @@ def _diff(plan: Plan) -> str:
 
 
 def doctor(directory: str, as_json: bool) -> int:
-    """Check the mailbox and what is installed; each failing line names the command that mends it."""
-    checks = office_of(directory).checks()
+    """Check the mailbox, what is installed, and sessions; each failing line names the command that mends it."""
+    from restante.wiring.health import session_checks
+
+    checks = [*office_of(directory).checks(), *session_checks(os.environ)]
     failed = any(check.ok is False for check in checks)
     if as_json:
         from restante.faces.cli.jsonable import of_check, print_json

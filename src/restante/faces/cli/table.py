@@ -225,7 +225,7 @@ COMMANDS = (
     ),
     Command(
         "doctor",
-        "Check the mailbox and what is installed; name the command that mends it.",
+        "Check the mailbox, what is installed, sessions and the server; name what mends it.",
         "Ends with exit code 1 if anything is wrong.",
         "setup:doctor",
         audience="set-up",
