@@ -152,7 +152,9 @@ def test_every_command_that_the_documents_show_exists() -> None:
     shown: set[str] = set()
     for document in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         if "reference" not in document.parts:
-            shown.update(re.findall(r"(?:^|`)restante ([a-z]+)", document.read_text(encoding="utf-8"), re.MULTILINE))
+            shown.update(
+                re.findall(r"(?:^|`)restante ([a-z][a-z-]*)", document.read_text(encoding="utf-8"), re.MULTILINE)
+            )
     assert shown <= known, shown - known
 
 
@@ -163,7 +165,9 @@ def _shown_lines() -> list[tuple[str, str]]:
         text = document.read_text(encoding="utf-8")
         for block in re.findall(r"^```(?:sh|console)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
             lines = (re.sub(r"^(?:\$ )?(?:[A-Z_]+=\S+ )?", "", line) for line in block.splitlines())
-            found += [(document.name, line) for line in lines if line.startswith("restante ")]
+            # The verbs of OACP have parsers of their own.
+            ours = (line for line in lines if line.startswith("restante ") and not line.startswith("restante oacp "))
+            found += [(document.name, line) for line in ours]
     return found
 
 
