@@ -35,9 +35,8 @@ def lines(*places: tuple[str, int, str]) -> str:
 
 @pytest.fixture
 def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(
-        listeners, "_TABLES", {socket.AF_INET: str(tmp_path / "tcp"), socket.AF_INET6: str(tmp_path / "tcp6")}
-    )
+    monkeypatch.setattr(listeners, "_FOUR", str(tmp_path / "tcp"))
+    monkeypatch.setattr(listeners, "_SIX", str(tmp_path / "tcp6"))
     monkeypatch.setattr("sys.byteorder", "little")
     return tmp_path
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
 
 from restante.domain.errors import Unsafe
 
 # See proc(5): local address and port in hexadecimal, the state, the user; words of an address in the machine's order.
-_TABLES = {socket.AF_INET: "/proc/net/tcp", socket.AF_INET6: "/proc/net/tcp6"}
+_FOUR, _SIX = "/proc/net/tcp", "/proc/net/tcp6"
 _LISTENS = "0A"
 _LOCAL, _STATE, _USER = 1, 3, 7
 _MAPPED = b"\0" * 10 + b"\xff\xff"
@@ -41,19 +40,21 @@ def is_trusted(user: int) -> bool:
 
 def _users(address: str, port: int) -> set[int]:
     """Return who listens: where several do, those that the system prefers. Empty where that cannot be told."""
+    import socket
+
     try:
         packed = socket.inet_pton(socket.AF_INET6 if ":" in address else socket.AF_INET, address)
     except OSError:
         return set()
     short = packed.removeprefix(_MAPPED) if len(packed) == 16 else packed
-    four, six = socket.AF_INET, socket.AF_INET6
+    four, six = _FOUR, _SIX
     if len(short) == 4:
         places = [(four, short), (six, _MAPPED + short), (four, bytes(4)), (six, bytes(16))]
     else:
         places = [(six, short), (six, bytes(16))]
-    tables = {family: _listening(_TABLES[family]) for family in dict.fromkeys(family for family, _ in places)}
-    for family, place in places:
-        if found := tables[family].get(f"{_written(place)}:{port:04X}"):
+    tables = {path: _listening(path) for path in {path for path, _ in places}}
+    for path, place in places:
+        if found := tables[path].get(f"{_written(place)}:{port:04X}"):
             return found
     return set()
 
