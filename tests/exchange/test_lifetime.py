@@ -204,3 +204,15 @@ def test_upkeep_and_numbers_are_of_every_owner_whatever_accounts_there_are(world
     world.window(CAROL, "ann").detach()
     world.clock.advance(8 * 24 * 3600)
     assert world.exchange.upkeep().forgotten == (CAROL,)
+
+
+def test_what_expired_is_counted_and_is_an_event_by_that(world: World) -> None:
+    alice = world.window(ALICE)
+    cursor = world.person.watch().cursor
+    for _ in range(3):
+        send(alice, BOB)
+    assert world.exchange.expired() == 0
+    world.clock.advance(12 * 3600)
+    assert world.exchange.expired() == 3
+    assert world.exchange.expired() == 3
+    assert BOB in [row.session.id for row in world.person.watch(cursor).rows]

@@ -16,8 +16,8 @@ of its own but what its parts keep.
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from restante.domain.errors import Busy, StorageFailed, Unreadable
 from restante.domain.overview import Upkeep
@@ -26,7 +26,7 @@ from restante.exchange.window import LocalWindow
 from restante.services import enrolling, identifying
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
 
     from restante.config import Settings
@@ -36,6 +36,15 @@ if TYPE_CHECKING:
     from restante.domain.registry import Claim, Identity, Session
     from restante.ports import Clock, Scanner, Watcher
     from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns
+
+
+class Spell(NamedTuple):
+    """Since and until when a session itself waits for its mail; ``None`` for no longer."""
+
+    session_id: str
+    owner: str
+    since: datetime | None
+    until: datetime | None
 
 
 class ExchangeParts(Protocol):
@@ -165,7 +174,14 @@ class Exchange:
 
         Only a receiver's own wait is recorded; the grace after it (``server.grace``) is added where it is told.
         """
-        self._parts.sessions.park(session_id, owner, since, until)
+        with self._parts.sessions.lightly():
+            self._parts.sessions.park(session_id, owner, since, until)
+
+    def park_all(self, spells: Iterable[Spell]) -> None:
+        """Record many waits at once; see ``park``."""
+        with self._parts.sessions.lightly():
+            for session_id, owner, since, until in spells:
+                self._parts.sessions.park(session_id, owner, since, until)
 
     def presence(self, session: Session) -> Presence:
         """Tell what is proven of a session."""
@@ -226,6 +242,16 @@ class Exchange:
         """Return the numbers of all mailboxes of all owners, without whose they are."""
         with self._parts.keeping.held() as boxes:
             return [one for owner in boxes.owners() for one in boxes.counts(owner).values()] if boxes else []
+
+    def expired(self) -> int:
+        """Record what expired, and return how many messages this process found expired so far."""
+        with self._parts.keeping.held() as boxes:
+            if boxes is None:
+                return 0
+            with suppress(StorageFailed, Busy):
+                for owner in boxes.owners():
+                    boxes.sweep(owner)
+            return boxes.expired
 
     def upkeep(self) -> Upkeep:
         """Clear away what nobody can need: at the start of a server, and now and then.

@@ -85,6 +85,9 @@ class Sessions(Protocol):
     def park(self, session_id: str, owner: str, since: datetime | None, until: datetime | None) -> None:
         """Record since and until when it counts as waiting for mail; ``None`` for not. Gives no new event."""
 
+    def lightly(self) -> AbstractContextManager[None]:
+        """Write in the block what is no more than a hint: seen by all, and lost perhaps with the machine's power."""
+
     def detach(self, session_id: str, owner: str, now: datetime) -> None:
         """Record that its process ended; its mail stays. Detaching again changes nothing."""
 
@@ -122,6 +125,10 @@ class Boxes(Protocol):
     @property
     def is_durable(self) -> bool:
         """Whether what is posted survives the process."""
+
+    @property
+    def expired(self) -> int:
+        """How many messages this process found expired so far."""
 
     def box(self, session_id: str, owner: str) -> Box:
         """Return the mailbox of a session; nothing is created by it."""

@@ -45,6 +45,13 @@ def test_a_watcher_that_hears_nothing_is_told_while_somebody_waits() -> None:
     assert b"restante_watcher" not in plain.text()
 
 
+def test_expiries_are_counted_on_where_mail_moves_elsewhere() -> None:
+    metrics = Metrics(Waits(Caps(1, 1, 1)))
+    for so_far in (0, 3, 3, 5, 1):
+        metrics.expired(so_far)
+    assert b"restante_expired_total 6.0" in metrics.text()
+
+
 def test_the_numbers_follow_what_happens(api: Api, alice: Actor, bob: Actor) -> None:
     def numbers() -> dict[str, float]:
         names = ("posts_total", "acknowledged_total", "duplicates_total", "pending_messages", "unseen_messages")

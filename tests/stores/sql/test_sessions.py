@@ -97,6 +97,7 @@ def test_what_expired_becomes_an_event_when_it_is_swept(
     assert sorted(boxes.sweep("")) == ["a", "b"]
     assert sorted(boxes.changed_since(event, "")) == ["a", "b"]
     assert boxes.sweep("") == []
+    assert boxes.expired == 2
     assert SqlBoxes(open_database("/nowhere/mail.db"), clock, ids).sweep("") == []
 
 

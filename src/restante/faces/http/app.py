@@ -179,6 +179,7 @@ class Server:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._office.handovers.finish(), FINISH_SECONDS)
             self._office.accounts.stop()
+            self._office.parking.write()
             await self._office.worker.stop()
 
     async def _keep_up(self) -> None:

@@ -151,6 +151,9 @@ class Ask:
             brief: The same.
         """
         self.office.handovers.settle()
+        if not brief:
+            # Whoever looks at sessions is told who waits at this moment.
+            self.office.parking.write()
         return await self.office.worker.submit(
             lambda exchange: work(exchange, self.door(exchange)), then, alone=alone, brief=brief
         )

@@ -80,10 +80,11 @@ async def metrics(ask: Ask) -> None:
     if ask.office.accounts.needs_owner:
         await _check_person(ask)
 
-    def work(exchange: Exchange, _: LocalWindow) -> tuple[datetime, list[Counts]]:
-        return exchange.clock.now(), exchange.tally()
+    def work(exchange: Exchange, _: LocalWindow) -> tuple[datetime, int, list[Counts]]:
+        return exchange.clock.now(), exchange.expired(), exchange.tally()
 
-    now, counts = await ask.run(work)
+    now, expired, counts = await ask.run(work)
+    ask.office.metrics.expired(expired)
     unseen = [one for one in counts if one.unseen]
     oldest = min((one.oldest_unseen for one in unseen if one.oldest_unseen), default=now)
     ask.office.metrics.mail(

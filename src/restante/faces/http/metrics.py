@@ -43,6 +43,8 @@ class Metrics:
         self.acknowledged = Counter("restante_acknowledged", "Messages acknowledged", registry=here)
         self.handed = Counter("restante_handed_over", "Messages that their addressee took", registry=here)
         self.lost = Counter("restante_answers_lost", "Reads whose reader vanished before the answer", registry=here)
+        self._expired = Counter("restante_expired", "Messages found expired", registry=here)
+        self._expired_so_far = 0
         self._refusals = Counter("restante_refusals", "Errors told, by code", ["code"], registry=here)
         self._seconds = Histogram(
             "restante_request_seconds", "Time to answer", ["route"], buckets=_SECONDS, registry=here
@@ -59,6 +61,11 @@ class Metrics:
         Gauge("restante_parked_sessions", "Sessions that wait for their own mail", registry=here).set_function(
             waits.own
         )
+
+    def expired(self, so_far: int) -> None:
+        """Take in how many messages were found expired; where mail moved elsewhere that begins anew."""
+        self._expired.inc(so_far - self._expired_so_far if so_far >= self._expired_so_far else so_far)
+        self._expired_so_far = so_far
 
     def refused(self, code: str) -> None:
         """Count an error that was told."""

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import Busy
+from restante.exchange import Spell
 from restante.faces.http.waits import Waiter, Why
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from restante.ports import Clock
 
 _MOST_REMEMBERED = 10_000
+# Other processes see who waits after so long.
+_WRITE_SECONDS = 0.2
 
 
 class _Spell(NamedTuple):
@@ -127,6 +130,9 @@ class Parking:
         self._grace = grace
         self._loop = asyncio.get_running_loop()
         self._spells: dict[tuple[str, str], _Spell] = {}
+        # What is not written down yet.
+        self._unwritten: dict[tuple[str, str], Spell] = {}
+        self._timer: asyncio.TimerHandle | None = None
 
     def enter(self, waiter: Waiter) -> None:
         """Take a place.
@@ -166,8 +172,21 @@ class Parking:
             self._record(owner, session, None, None)
 
     def _record(self, owner: str, session: str, since: datetime | None, until: datetime | None) -> None:
+        self._unwritten[owner, session] = Spell(session, owner, since, until)
+        if self._timer is None:
+            self._timer = self._loop.call_later(_WRITE_SECONDS, self.write)
+
+    def write(self) -> None:
+        """Let the exchange know who waits: soon for whoever looks, and not for each wait alone."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        spells = list(self._unwritten.values())
+        self._unwritten.clear()
+        if not spells:
+            return
         try:
-            asked = self._worker.submit(lambda exchange: exchange.park(session, owner, since, until))
+            asked = self._worker.submit(lambda exchange: exchange.park_all(spells), alone=True)
         except Busy:
             return
         # What cannot be written down is no more than a word in a list.

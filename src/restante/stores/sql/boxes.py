@@ -52,6 +52,7 @@ class SqlBoxes:
         self._limits = limits
         self._is_durable = is_durable
         self._open: dict[tuple[str, str], SqlMailbox] = {}
+        self._expired_before = 0
         # When all mailboxes of an owner were last looked at, and what was found.
         self._looks: dict[str, tuple[int, list[Row]]] = {}
 
@@ -59,6 +60,11 @@ class SqlBoxes:
     def is_durable(self) -> bool:
         """Whether what is posted survives the process."""
         return self._is_durable
+
+    @property
+    def expired(self) -> int:
+        """How many messages were found expired so far, by whatever wrote to their mailbox."""
+        return self._expired_before + sum(one.expired for one in self._open.values())
 
     def box(self, session_id: str, owner: str) -> SqlMailbox:
         """Return the mailbox of a session; nothing is created by it.
@@ -69,6 +75,7 @@ class SqlBoxes:
         found = self._open.get((session_id, owner))
         if found is None:
             if len(self._open) >= _MOST_OPEN:
+                self._expired_before = self.expired
                 self._open.clear()
             found = SqlMailbox(
                 self._database,

@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from restante.domain.errors import Busy, StorageFailed
 from restante.stores.sql.connection import fingerprint, insist
 from restante.stores.sql.failures import FOREIGN, failure, translate, translated
+from restante.stores.sql.running import Run
 from restante.stores.sql.schema import SCHEMA_VERSION, version_of
-from restante.stores.sql.statements import STATEMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
     from restante.domain.errors import RestanteError
-    from restante.stores.sql.rows import Row
 
 BUSY_SECONDS = 10.0
 
@@ -56,6 +55,8 @@ class Engine:
         self._leader = 0
         self._has_begun = False
         self._undone: RestanteError | None = None
+        # Whether the group may be lost with the machine's power.
+        self._is_light = False
         # Whether the group reads one state, and how many locks had been taken when that began.
         self._is_looking = False
         self._looked_at = 0
@@ -76,9 +77,19 @@ class Engine:
         """Write, alone and durably; see ``transaction.Database.writing``."""
         return _Writing(self, create=create)
 
+    @contextmanager
+    def lightly(self) -> Iterator[None]:
+        """Commit without waiting for the disk; see ``transaction.Database.lightly``."""
+        if self._is_leading():
+            yield
+            return
+        with self.together():
+            self._is_light = True
+            yield
+
     def recall(self, key: object) -> Any:  # noqa: ANN401
         """Return what the group would find in memory; see ``transaction.Database.recall``."""
-        if self._is_looking and self._looked_at == _Locks.taken and self._is_leading():
+        if (self._has_begun or (self._is_looking and self._looked_at == _Locks.taken)) and self._is_leading():
             return self._memory.get(key)
         return None
 
@@ -105,6 +116,9 @@ class Engine:
                 self._leader, self._has_begun, self._undone, self._is_looking = 0, False, None, False
                 self._busy_seconds = patience
                 self._roll_back()
+                if self._is_light:
+                    self._is_light = False
+                    self._wait_for_disk(True)
 
     def close(self) -> None:
         """Let go of the database; closing twice changes nothing, and what is asked for next opens it again."""
@@ -183,6 +197,8 @@ class Engine:
             connection = self._for_writing(create=create)
             if connection is None:
                 return None
+            if self._is_light:
+                self._wait_for_disk(False)
             self._insist(partial(connection.execute, "BEGIN IMMEDIATE"))
             _Locks.taken += 1
             if self._is_ours():
@@ -190,6 +206,15 @@ class Engine:
                 return connection
             # Deleted or replaced between looking and locking: what is written there would be lost with it.
             self._drop()
+
+    def _wait_for_disk(self, is_wanted: bool) -> None:
+        """Let commits wait for the disk, or not; without a log that goes on a file could come to harm by the latter."""
+        try:
+            if self._connection and self._connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+                self._connection.execute(f"PRAGMA synchronous = {'FULL' if is_wanted else 'NORMAL'}")
+        except sqlite3.Error:
+            self._drop()
+            raise
 
     def _of_group(self) -> sqlite3.Connection:
         """Return the connection of a group that began."""
@@ -402,65 +427,3 @@ class _Writing:
             raise translate(self._engine.path, failed) from failed
         if isinstance(error, FOREIGN):
             raise translate(self._engine.path, error) from error
-
-
-class Run:
-    """A transaction of SQLite; see ``transaction.Transaction``."""
-
-    __slots__ = ("_connection", "_is_step", "has_kept", "has_savepoint", "is_sure", "memory")
-
-    def __init__(self, connection: sqlite3.Connection, memory: dict[object, Any], *, is_step: bool = False) -> None:
-        self._connection = connection
-        self._is_step = is_step
-        self.memory = memory
-        self.has_kept = False
-        self.has_savepoint = False
-        self.is_sure = False
-
-    def close(self) -> None:
-        """Let go of the connection."""
-        self._connection.close()
-
-    def keep(self) -> None:
-        """Say that what is remembered is right; see ``transaction.Transaction``."""
-        self.has_kept = True
-
-    def all(self, statement: str, **values: object) -> list[Row]:
-        """Run a statement and return its rows."""
-        return self._execute(statement, values).fetchall()
-
-    def one(self, statement: str, **values: object) -> Row | None:
-        """Run a statement and return its first row."""
-        row: Row | None = self._execute(statement, values).fetchone()
-        return row
-
-    def do(self, statement: str, **values: object) -> int:
-        """Run a statement and return how many rows it changed."""
-        if self._is_step:
-            self._save()
-        return self._execute(statement, values).rowcount
-
-    def raw(self, statement: str, rows: Sequence[dict[str, object]] = ({},)) -> list[Row]:
-        """Run SQL that has no name, once for each row of values; return the rows of a single run."""
-        if self._is_step:
-            self._save()
-        if len(rows) == 1:
-            return self._connection.execute(statement, rows[0]).fetchall()
-        self._connection.executemany(statement, rows)
-        return []
-
-    def be_sure(self) -> None:
-        """Write without a savepoint from here on; see ``transaction.Transaction``."""
-        self.is_sure = self._is_step and not self.has_savepoint
-        self._is_step = False
-
-    def _save(self) -> None:
-        self._connection.execute("SAVEPOINT step")
-        self.has_savepoint = True
-        self._is_step = False
-
-    def hold(self, counter: str) -> None:
-        """Do nothing: who writes is alone."""
-
-    def _execute(self, statement: str, values: dict[str, Any]) -> sqlite3.Cursor:
-        return self._connection.execute(STATEMENTS[statement], values)

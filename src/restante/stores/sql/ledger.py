@@ -76,6 +76,15 @@ class Known:
         self.room: tuple[int, int] | None = None
         self.shares: dict[str, tuple[int, int]] = {}
 
+    def told(self, sight: Sight) -> Counts | None:
+        """Return the numbers of the mailbox; ``None`` where they are not known, or something expired since."""
+        _, _, number, _, total, first = self.row
+        if self.counts is None or (first is not None and first <= sight.latest):
+            return None
+        pending, unseen, oldest = self.counts
+        # Every message was once the newest unseen one, and the mark never falls.
+        return Counts(total, unseen, pending, number, None if oldest is None else to_time(oldest))
+
     def add(self, message: Message, size: int) -> None:
         """Take in a message that was posted."""
         created = to_ms(message.created)
@@ -129,6 +138,7 @@ class Ledger:
         self._before = row[2:5]
         self._posted: list[tuple[Message, int]] = []
         self._has_only_posted = True
+        self.expired = 0
         self.sight = look(earlier, to_ms(now), self.number)
 
     def row(self, message_id: str) -> Row | None:
@@ -218,6 +228,7 @@ class Ledger:
         for number, message_id, expires, _ in self.run.all("expiring", box=self.box, latest=self.sight.latest):
             if expires <= self.sight.of(number):
                 self.close(number, EXPIRED)
+                self.expired += 1
                 self.tell(ChangeKind.EXPIRED, expires, number, message_id)
 
     def close(self, number: int, how: str, *, withdrawn_ms: int | None = None) -> None:
@@ -243,7 +254,7 @@ class Ledger:
                 for message, size in self._posted:
                     self.known.add(message, size)
             else:
-                self.run.memory.pop(_key(self.address, self.owner), None)
+                self.run.memory.pop(key_of(self.address, self.owner), None)
         self.run.keep()
 
 
@@ -293,7 +304,7 @@ def open_ledger(
     """
     if run is None:
         return None
-    key = _key(address, owner)
+    key = key_of(address, owner)
     known: Known | None = run.memory.get(key)
     if known:
         return Ledger(run, address, known, now, earlier, owner=owner)
@@ -310,6 +321,6 @@ def open_ledger(
     return Ledger(run, address, known, now, earlier, owner=owner)
 
 
-def _key(address: str, owner: str) -> tuple[str, str, str]:
+def key_of(address: str, owner: str) -> tuple[str, str, str]:
     """Return under what a mailbox is remembered."""
     return "box", address, owner

@@ -174,6 +174,10 @@ class SqlSessions:
             if run and _is_text(session_id):
                 run.do("park_session", id=session_id, owner=owner, since_ms=_ms(since), until_ms=_ms(until))
 
+    def lightly(self) -> AbstractContextManager[None]:
+        """Write in the block what is no more than a hint; see ``transaction.Database.lightly``."""
+        return self._database.lightly()
+
     def detach(self, session_id: str, owner: str, now: datetime) -> None:
         """Record that its process ended; its mail stays. Detaching again changes nothing."""
         with self._database.writing() as run:

@@ -7,6 +7,7 @@ import re
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
+_VALUE = re.compile(r"(?<!:):([a-z_]+)")
 _HEAD = re.compile(r"^-- (name|columns): ([a-z_]+)\n((?:--.*\n)*)", re.MULTILINE)
 
 
@@ -43,6 +44,11 @@ def _columns(columns: dict[str, str], name: str) -> str:
     if name not in columns:
         raise ValueError(f"no columns {name}")
     return columns[name]
+
+
+def by_place(statement: str) -> tuple[str, tuple[str, ...]]:
+    """Return a statement with its values by place instead of by name, and their names in that order."""
+    return _VALUE.sub("?", statement), tuple(_VALUE.findall(statement))
 
 
 STATEMENTS = parse_statements(read_sql("queries.sql"))

@@ -13,7 +13,7 @@ from restante.domain.mailbox import ChangeKind, Counts, Entry, Fault, Mark, Post
 from restante.domain.message import Message, Reply, Sender
 from restante.domain.receipt import Receipt
 from restante.stores.sql import following
-from restante.stores.sql.ledger import MOST, count, mail_counter, open_ledger
+from restante.stores.sql.ledger import MOST, count, key_of, look, mail_counter, open_ledger
 from restante.stores.sql.rows import ACKNOWLEDGED, WITHDRAWN, Letter, read_receipt, read_reply, readable, to_ms, to_time
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from restante.domain.mailbox import Acknowledgement, Changes
     from restante.domain.message import Draft
     from restante.ports import Clock, Ids
-    from restante.stores.sql.ledger import Ledger, Sight
+    from restante.stores.sql.ledger import Known, Ledger, Sight
     from restante.stores.sql.rows import Row
-    from restante.stores.sql.transaction import Database
+    from restante.stores.sql.transaction import Database, Transaction
 
 NO_LIMITS = Limits()
 
@@ -64,6 +64,7 @@ class SqlMailbox:
         self._limits = limits
         self._owner = owner
         self._sight: Sight | None = None
+        self._expired = 0
 
     @property
     def address(self) -> str:
@@ -74,22 +75,14 @@ class SqlMailbox:
         """Store a message; see ``ports.Mailbox.post``."""
         size = check_text(draft.body, self._limits)
         check_head(draft, self._limits)
-        with self._writing(create=True) as ledger:
+        # As in _writing, without a generator's cost: nothing else is asked for so often.
+        with self._database.writing(create=True) as run:
+            ledger = self._open(run, create=True)
             assert ledger is not None
-            if draft.client_id and (earlier := self._posted_as(ledger, draft)):
-                if earlier.body != draft.body:
-                    raise Conflict(
-                        f"client id {draft.client_id!r} was used for another text ({earlier.id})",
-                        remedy="use a new client id for a new text",
-                    )
-                return Posted(earlier, duplicate=True)
-            self._check_room(ledger, draft.sender.name, size)
-            message = self._message(ledger, draft)
-            ledger.run.be_sure()
-            ledger.posted(message, size)
-            change = ledger.tell(ChangeKind.POSTED, to_ms(message.created), message.number, message.id)
-            _add(ledger, message, size, change)
-        return Posted(message)
+            posted = self._post(ledger, draft, size)
+            ledger.settle()
+        self._noted(ledger)
+        return posted
 
     def entries(self, *, pending_only: bool = False, after: int = 0, limit: int | None = None) -> list[Entry]:
         """Return messages with their standing; see ``ports.Mailbox.entries``."""
@@ -218,6 +211,13 @@ class SqlMailbox:
 
     def counts(self) -> Counts:
         """Return the numbers, as of now."""
+        known: Known | None = self._database.recall(key_of(self._address, self._owner))
+        if known is not None:
+            # Most are asked for right after a post, by whom it was from.
+            sight = look(self._sight, to_ms(self._clock.now()), known.row[2])
+            if (counts := known.told(sight)) is not None:
+                self._sight = sight
+                return counts
         with self._reading() as ledger:
             return count(ledger) if ledger else Counts()
 
@@ -271,6 +271,11 @@ class SqlMailbox:
         """What is known of time here; ``None`` before the first look."""
         return self._sight
 
+    @property
+    def expired(self) -> int:
+        """How many messages were found expired through this object."""
+        return self._expired
+
     def remember(self, sight: Sight) -> None:
         """Take over what another look at this mailbox knew of time."""
         if self._sight is None or sight.latest >= self._sight.latest:
@@ -292,17 +297,41 @@ class SqlMailbox:
     @contextmanager
     def _writing(self, *, create: bool = False) -> Iterator[Ledger | None]:
         with self._database.writing(create=create) as run:
-            if run:
-                run.hold(mail_counter(self._owner))
-            now = self._clock.now()
-            ledger = open_ledger(run, self._address, now, self._sight, owner=self._owner, create=create)
-            if ledger:
-                ledger.sweep()
+            ledger = self._open(run, create=create)
             yield ledger
             if ledger:
                 ledger.settle()
         if ledger:
-            self._sight = ledger.sight
+            self._noted(ledger)
+
+    def _open(self, run: Transaction | None, *, create: bool) -> Ledger | None:
+        """Open the mailbox to write to it, with what expired closed."""
+        if run:
+            run.hold(mail_counter(self._owner))
+        ledger = open_ledger(run, self._address, self._clock.now(), self._sight, owner=self._owner, create=create)
+        if ledger:
+            ledger.sweep()
+        return ledger
+
+    def _noted(self, ledger: Ledger) -> None:
+        self._sight = ledger.sight
+        self._expired += ledger.expired
+
+    def _post(self, ledger: Ledger, draft: Draft, size: int) -> Posted:
+        if draft.client_id and (earlier := self._posted_as(ledger, draft)):
+            if earlier.body != draft.body:
+                raise Conflict(
+                    f"client id {draft.client_id!r} was used for another text ({earlier.id})",
+                    remedy="use a new client id for a new text",
+                )
+            return Posted(earlier, duplicate=True)
+        self._check_room(ledger, draft.sender.name, size)
+        message = self._message(ledger, draft)
+        ledger.run.be_sure()
+        ledger.posted(message, size)
+        change = ledger.tell(ChangeKind.POSTED, to_ms(message.created), message.number, message.id)
+        _add(ledger, message, size, change)
+        return Posted(message)
 
     def _deleted(self, ledger: Ledger, message_id: str) -> Row | None:
         # Every id is ASCII; what is not might be no text at all, which a database refuses.

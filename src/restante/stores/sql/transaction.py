@@ -64,6 +64,9 @@ class Database(Protocol):
             Busy: It was locked for longer than we wait; nothing was changed.
         """
 
+    def lightly(self) -> AbstractContextManager[None]:
+        """Write in the block what may be lost with the machine's power; other processes see it all the same."""
+
     def recall(self, key: object) -> Any:  # noqa: ANN401  whatever was put under the key
         """Return what the thread's group would find in memory if it read now; ``None`` where nothing is."""
 

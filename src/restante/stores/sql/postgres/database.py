@@ -26,6 +26,7 @@ from restante.stores.sql.store import NO_LIMITS, SqlMailbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
     from typing import LiteralString
 
     from restante.domain.limits import Limits
@@ -123,6 +124,10 @@ class PostgresDatabase:
             with self._given_back(link):
                 yield _Run(link, WRITING)
                 self._commit(link)
+
+    def lightly(self) -> AbstractContextManager[None]:
+        """Write as ever: whether a commit waits is for the server's operator to say."""
+        return self.together()
 
     def recall(self, key: object) -> Any:  # noqa: ANN401
         """Return what the group would find in memory; see ``transaction.Database.recall``."""
