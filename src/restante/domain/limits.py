@@ -72,7 +72,7 @@ def check_text(text: str, limits: Limits, *, what: str = "message") -> int:
         TooLarge: The text is over the limit; both numbers are named.
     """
     try:
-        size = len(text.encode())
+        size = len(text) if text.isascii() else len(text.encode())
     except UnicodeEncodeError as error:
         raise BadText(
             f"{what}: character {error.start} is a lone surrogate (U+{ord(text[error.start]):04X}), which is not text",
