@@ -97,4 +97,6 @@ def test_a_message_that_went_or_changed_before_it_was_its_turn_has_no_effects(
     assert [one["file"] for one in told.of("sent")] == [first]
     asked = {one["file"] for one in told.of("about")}
     assert asked == {first}
+    assert [one["file"] for one in told.of("problem")] == [second]
+    assert [one["file"] for one in told.of("retained")] == [third]
     assert yaml.safe_load((place / third).read_text())["body"].startswith("It is evil")

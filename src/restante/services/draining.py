@@ -228,6 +228,8 @@ class Round:
             return
         chosen = asked.choice(word.choice)
         what = {"approve": "approved", "modify": "modified", "decline": "declined"}[chosen.name if chosen else ""]
+        if not self._is_due(asked):
+            return
         self._about(name, asked, word)
         self._acts.decide(record, what, word)
         self._tell(Step("recorded", f"{name}: {what}, in {record}", name, {"decision": what, "audit": record}))
@@ -245,6 +247,11 @@ class Round:
         word = self._put(asked)
         if word is None:
             return
+        if self._is_due(asked):
+            self._end(name, taken, record, asked, word, began)
+
+    def _end(self, name: str, taken: Intake, record: str, asked: Inquiry, word: Word, began: datetime) -> None:
+        """Do what was said about work: tell its sender, record it, and archive what has ended well."""
         chosen = asked.choice(word.choice)
         ends = {"done": "done", "failed": "error"}.get(chosen.name if chosen else "", "")
         wish = self._wish(str((taken.fields or {}).get("id")), record, word, ends, began)
@@ -313,6 +320,8 @@ class Round:
         if word is None:
             return
         chosen = asked.choice(word.choice)
+        if not self._is_due(asked):
+            return
         self._about(name, asked, word)
         if chosen and chosen.name in ("receipt", "reply"):
             self._answer(name, taken, word.reply or _NO_REPLY)
@@ -338,11 +347,18 @@ class Round:
         if missing:
             self._keep(asked.file, "left", f"choice {chosen.key} needs {' and '.join(missing)}")
             return None
-        # Whoever decides takes time; another session may have dealt with it, or its sender replaced it.
-        if self._acts.read(asked.file).digest != asked.digest:
-            self._keep(asked.file, "failed", "RETAINED: digest drift: it changed or went meanwhile; nothing was done")
-            return None
         return word
+
+    def _is_due(self, asked: Inquiry) -> bool:
+        """Tell whether what was decided on is still there: whoever decides takes time, and others act meanwhile."""
+        name = asked.file
+        if self._acts.read(name).digest == asked.digest:
+            return True
+        if name in self._acts.desk.waiting():
+            self._keep(name, "failed", "RETAINED: digest drift: it changed meanwhile; nothing was done about it")
+        else:
+            self._tell(Step("problem", f"{name} went meanwhile; nothing was done about it", name))
+        return False
 
     def _about(self, name: str, asked: Inquiry, word: Word) -> None:
         chosen = asked.choice(word.choice)
