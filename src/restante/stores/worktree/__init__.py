@@ -8,7 +8,7 @@ From bytes to a mailbox, each step on those above it::
     book      book (messages, and what was said of them), ledger (the files, read into it), index, shelf, changes
     mailbox   desk (what both sides work with), posting (the human side), answering (the agent's side), archive, store
 
-Writing goes through ``lock`` (one writer at a time, durably; by ``spare`` cheaply, again and again) and ``record`` (mends
-what a killed one left). Beside the files: ``locate`` and ``layout`` (where all is), ``bell``, ``notebook`` (what sessions
-were shown), ``repeats`` over ``automations`` (STATE.json), ``checks`` (for the doctor).
+Writing goes through ``lock`` (one writer at a time, durably; by ``spare`` cheaply, again and again) and ``record``
+(mends what a killed one left). Beside the files: ``locate`` and ``layout`` (where all is), ``bell``, ``notebook`` (what
+sessions were shown), ``repeats`` over ``automations`` (STATE.json), ``checks`` (for the doctor).
 """
