@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pytest
 import yaml
 
 from restante.autonomy.offers import asks_receipt
 from restante.faces.cli import intake as face
+from restante.wiring.intake import TreeDesk
 
 if TYPE_CHECKING:
-    import pytest
     from tests.inboxes import Inboxes
 
     from restante.domain.inquiry import Inquiry, Word
@@ -100,3 +102,26 @@ def test_a_message_that_went_or_changed_before_it_was_its_turn_has_no_effects(
     assert [one["file"] for one in told.of("problem")] == [second]
     assert [one["file"] for one in told.of("retained")] == [third]
     assert yaml.safe_load((place / third).read_text())["body"].startswith("It is evil")
+
+
+def test_no_other_session_acts_between_the_last_look_at_a_message_and_its_archiving(
+    inboxes: Inboxes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = inboxes.send(subject="Please confirm")
+    lock = inboxes.home / "projects" / "demo" / "state" / "restante" / "codex" / "acting.lock"
+    seen: list[str] = []
+    for act in ("send", "archive"):
+        kept = getattr(TreeDesk, act)
+
+        def watched(desk: TreeDesk, *words: Any, act: str = act, kept: Any = kept) -> Any:
+            with lock.open("rb") as file, pytest.raises(BlockingIOError):
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            seen.append(act)
+            return kept(desk, *words)
+
+        monkeypatch.setattr(TreeDesk, act, watched)
+    told = inboxes.drain({"choice": "receipt"})
+    assert seen == ["send", "archive"]
+    assert [one["file"] for one in told.of("archived")] == [name]
+    with lock.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -8,6 +8,7 @@ from restante.ports.intake import AuditBook
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
 
@@ -80,6 +81,13 @@ class Desk(Protocol):
 
     def place(self, name: str, priority: str, kind: str) -> tuple[int, int, str, str]:
         """Return where a message stands in the order of work; smaller is sooner."""
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Keep other sessions of this receiver from acting meanwhile; not to be held while somebody thinks.
+
+        Raises:
+            Busy: Another one acts for longer than anybody waits.
+        """
 
     def send(self, answer: Answer) -> str:
         """Send an answer, signed where the receiver signs; return its id.

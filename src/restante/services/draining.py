@@ -228,15 +228,16 @@ class Round:
             return
         chosen = asked.choice(word.choice)
         what = {"approve": "approved", "modify": "modified", "decline": "declined"}[chosen.name if chosen else ""]
-        if not self._is_due(asked):
-            return
-        self._about(name, asked, word)
-        self._acts.decide(record, what, word)
-        self._tell(Step("recorded", f"{name}: {what}, in {record}", name, {"decision": what, "audit": record}))
-        if what == "declined":
-            self._answer(name, taken, word.reply or word.note or "Declined.")
-            self._archive(name, taken)
-        else:
+        with self._acts.desk.alone():
+            if not self._is_due(asked):
+                return
+            self._about(name, asked, word)
+            self._acts.decide(record, what, word)
+            self._tell(Step("recorded", f"{name}: {what}, in {record}", name, {"decision": what, "audit": record}))
+            if what == "declined":
+                self._answer(name, taken, word.reply or word.note or "Declined.")
+                self._archive(name, taken)
+        if what != "declined":
             self._work(name, taken, record, is_new=True)
 
     def _work(self, name: str, taken: Intake, record: str, *, is_new: bool) -> None:
@@ -247,8 +248,9 @@ class Round:
         word = self._put(asked)
         if word is None:
             return
-        if self._is_due(asked):
-            self._end(name, taken, record, asked, word, began)
+        with self._acts.desk.alone():
+            if self._is_due(asked):
+                self._end(name, taken, record, asked, word, began)
 
     def _end(self, name: str, taken: Intake, record: str, asked: Inquiry, word: Word, began: datetime) -> None:
         """Do what was said about work: tell its sender, record it, and archive what has ended well."""
@@ -320,12 +322,12 @@ class Round:
         if word is None:
             return
         chosen = asked.choice(word.choice)
-        if not self._is_due(asked):
-            return
-        self._about(name, asked, word)
-        if chosen and chosen.name in ("receipt", "reply"):
-            self._answer(name, taken, word.reply or _NO_REPLY)
-        self._archive(name, taken)
+        with self._acts.desk.alone():
+            if self._is_due(asked):
+                self._about(name, asked, word)
+                if chosen and chosen.name in ("receipt", "reply"):
+                    self._answer(name, taken, word.reply or _NO_REPLY)
+                self._archive(name, taken)
 
     def _put(self, asked: Inquiry) -> Word | None:
         """Ask; ``None`` where the message is to stay, which is told."""

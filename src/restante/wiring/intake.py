@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,12 +11,13 @@ from restante.autonomy.record import runtime_block
 from restante.domain.errors import NothingThere, Refused, Unreadable, UsageError
 from restante.intake import Intake
 from restante.ports.receiving import Answer, PolicyText, Shelved
+from restante.stores.files import flocked
 from restante.stores.oacp.archive import Archived, archive_message
 from restante.stores.oacp.audit import AuditStore
 from restante.stores.oacp.directory import Directory
 from restante.stores.oacp.evidence import OwnInbox, quarantine_in
-from restante.stores.oacp.index import pending
-from restante.stores.oacp.layout import AGENTS, INBOX, PROJECTS, Tree, find_home
+from restante.stores.oacp.index import make_ours, pending
+from restante.stores.oacp.layout import AGENTS, INBOX, OURS, PROJECTS, STATE, Tree, find_home
 from restante.stores.oacp.ledger import Ledger
 from restante.stores.oacp.names import place_of as work_place
 from restante.stores.oacp.posting import Letter, deliver, prepare
@@ -27,10 +29,14 @@ from restante.system.signing.places import Place
 from restante.wiring.trusting import FORM, OacpWire
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from restante.ports import Clock
     from restante.ports.intake import Inbox
+
+
+_LOCK = "acting.lock"
+_WAIT_SECONDS = 30.0
 
 
 def load_yaml(text: str) -> object:
@@ -126,6 +132,14 @@ class TreeDesk:
     def place(self, name: str, priority: str, kind: str) -> tuple[int, int, str, str]:
         """See the port."""
         return work_place(name, priority, kind)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """See the port."""
+        make_ours(self._tree, self._project, self._agent)
+        place = self._tree.path(PROJECTS, self._project, STATE, OURS, self._agent, _LOCK)
+        with flocked(place, _WAIT_SECONDS):
+            yield
 
     def send(self, answer: Answer) -> str:
         """See the port."""
