@@ -11,14 +11,20 @@ import pytest
 from tests.autonomy.fixtures import HARMLESS, with_profile
 from tests.inboxes import AUTO_REVIEW
 
+from restante.domain.inquiry import Word
 from restante.faces.cli import intake as face
 from restante.faces.cli.intake_schemas import INTAKE_SCHEMAS
+from restante.stores.oacp.layout import Tree
 from restante.system.clock import SystemClock
 from restante.system.signing import keys
-from restante.wiring.trusting import trust_of
+from restante.wiring import intake as wiring
+from restante.wiring.intake import open_intake
+from restante.wiring.trusting import trust_of, verifier_of
 
 if TYPE_CHECKING:
     from tests.inboxes import Inboxes, Told
+
+    from restante.system.signing.desk import ReceiverDesk
 
 DONE = {"choice": "done", "reply": "Done.", "files": 1}
 
@@ -361,3 +367,48 @@ def test_a_project_that_nothing_names_is_asked_for(inboxes: Inboxes) -> None:
     assert "demo" in told.err
     told = inboxes.run("check-inbox", "--project", "demo", "--agent", "nobody")
     assert told.code == 3
+
+
+def test_a_person_at_the_terminal_is_asked_for_what_a_choice_needs(
+    inboxes: Inboxes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inboxes.policy()
+    inboxes.task()
+    monkeypatch.setattr(face, "_is_there", lambda: True)
+    words = ("check-inbox", "--project", "demo", "--agent", "codex", "--actor", "kim")
+    told = inboxes.run(*words, answers=["1", "Done, with a test.", "1"])
+    assert told.code == 0
+    assert "your answer: how many files were changed: " in told.err
+    assert told.out.endswith("Processed 1 message(s) from demo inbox.\nHandled: task_request=1\nRetained: 0\n")
+    assert [reply["body"].strip() for reply in inboxes.replies()] == ["Done, with a test."]
+
+
+def test_two_sessions_of_one_receiver_do_not_both_answer(inboxes: Inboxes, monkeypatch: pytest.MonkeyPatch) -> None:
+    inboxes.send(body="Please acknowledge.")
+    ask, left = face._inquiry_json, [1]
+
+    def meanwhile(asked: Any) -> dict[str, object]:
+        if left.pop():
+            other = open_intake("demo", "codex", home=str(inboxes.home)).drain(
+                lambda _: Word("receipt"), lambda _: None
+            )
+            assert other.handled == {"notification": 1}
+        return ask(asked)
+
+    monkeypatch.setattr(face, "_inquiry_json", meanwhile)
+    told = inboxes.drain({"choice": "receipt"})
+    assert "went meanwhile" in one(told, "problem")["text"]
+    assert len(inboxes.replies()) == 1
+
+
+def test_nobody_acts_while_another_session_does(inboxes: Inboxes, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = inboxes.send()
+    monkeypatch.setattr(wiring, "_WAIT_SECONDS", 0.1)
+    with wiring.TreeDesk(Tree(str(inboxes.home)), "demo", "codex", SystemClock(), desk_of(inboxes)).alone():
+        told = inboxes.drain({"choice": "archive"})
+    assert one(told, "report")["retained"] == {name: "failed"}
+    assert inboxes.names() == [name]
+
+
+def desk_of(inboxes: Inboxes) -> ReceiverDesk:
+    return verifier_of(str(inboxes.home), "demo", "codex")

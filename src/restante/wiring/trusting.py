@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from restante.stores.oacp.audit import AuditStore
 from restante.stores.oacp.evidence import OwnInbox, sent_elsewhere
 from restante.stores.oacp.layout import Tree
-from restante.stores.oacp.ledger import Ledger
 from restante.stores.oacp.reading import read_fields, read_policy
 from restante.stores.oacp.trailer import split_trailer
 from restante.stores.oacp.validating import validate
@@ -16,12 +14,13 @@ from restante.system.clock import SystemClock
 from restante.system.signing.desk import Format, ReceiverDesk
 from restante.system.signing.jose import check_auth, trailer_line
 from restante.system.signing.places import Place, place_of
-from restante.system.signing.trust import Trust
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from restante.ports import Clock
+    from restante.stores.oacp.audit import AuditStore
+    from restante.system.signing.trust import Trust
 
 
 class OacpWire:
@@ -79,6 +78,10 @@ def audits_of(home: str, project: str, receiver: str) -> AuditStore:
         UsageError: A name would lead out of the tree.
         NothingThere: There is no such project or agent.
     """
+    # Who lists mail needs neither records nor the rules that make them.
+    from restante.stores.oacp.audit import AuditStore
+    from restante.stores.oacp.ledger import Ledger
+
     home = os.path.abspath(home)
     Tree(home).check_agent(project, receiver)
     return AuditStore.of_agent(home, project, receiver, Ledger(home))
@@ -91,4 +94,6 @@ def trust_of(home: str, project: str, clock: Clock | None = None) -> Trust:
         UsageError: The name would lead out of the tree.
         NothingThere: There is no such project.
     """
+    from restante.system.signing.trust import Trust
+
     return Trust(os.path.abspath(home), project, FORM, clock or SystemClock())

@@ -130,7 +130,7 @@ def check_inbox(
     who = actor or "human"
     if as_json:
         ask = _by_json(who)
-    elif sys.stdin.isatty() and sys.stdout.isatty():
+    elif _is_there():
         ask = _at_terminal(who)
     else:
         ask = _by_nobody
@@ -170,6 +170,10 @@ def _saying_yes(kinds: tuple[str, ...], ask: Ask, actor: str) -> Ask:
         return ask(asked)
 
     return answer
+
+
+def _is_there() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _by_nobody(asked: Inquiry) -> Word | None:

@@ -146,6 +146,8 @@ def watch(words: list[str]) -> int:
     home = home_of(given.oacp_dir)
     since = parse_since(given.since, clock().now())
     projects = projects_with(home, given.agent) if given.all_projects else list(dict.fromkeys(given.projects))
+    if given.follow and len(projects) != 1:
+        flags.error("--follow watches one project")
     is_fine = True
     for project in projects:
         try:
