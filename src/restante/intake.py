@@ -127,6 +127,15 @@ class Intake:
         """Write a person's decision; see ``services.approving.decide``."""
         return approving.decide(self._records, record, ruling, self._payload, now=self._parts.clock.now())
 
+    def remember(self, record: Mapping[str, object]) -> None:
+        """Remember that a person let the message of a record in, so that it is not let in again.
+
+        Raises:
+            StorageFailed: It could not be remembered.
+        """
+        now = self._parts.clock.now()
+        self._records.remember(str(record.get("message_id") or ""), self._payload(record), now)
+
     def drain(self, ask: Callable[[Inquiry], Word | None], tell: Callable[[Step], None]) -> Closing:
         """Work off the inbox; see ``services.draining.Round``."""
         parts = self._parts

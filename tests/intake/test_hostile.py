@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from tests.inboxes import AUTO_REVIEW
 
 from restante.autonomy.offers import asks_receipt
 from restante.faces.cli import intake as face
-from restante.wiring.intake import TreeDesk
+from restante.wiring.intake import TreeDesk, open_intake
 
 if TYPE_CHECKING:
     from tests.inboxes import Inboxes
@@ -125,3 +126,15 @@ def test_no_other_session_acts_between_the_last_look_at_a_message_and_its_archiv
     assert [one["file"] for one in told.of("archived")] == [name]
     with lock.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_what_the_format_s_own_verb_approves_is_remembered_too(inboxes: Inboxes) -> None:
+    inboxes.policy(AUTO_REVIEW.replace("auto_review\n", "always_pause\n"))
+    name = inboxes.task()
+    inboxes.drain()
+    (record,) = (inboxes.agents / "codex" / "audit" / "autonomy_decisions").glob("*.yaml")
+    assert inboxes.oacp("autonomy", "outcome", str(record), "--decision", "approved", "--actor", "kim")
+    record.unlink()
+    inboxes.policy()
+    intake = open_intake("demo", "codex")
+    assert intake.gate(intake.read(name)).is_replay

@@ -10,17 +10,23 @@ from restante.autonomy.findings import Sweep, sweep
 from restante.autonomy.outcome import Decided, record_outcome
 from restante.autonomy.policy import Policy, parse_policy
 from restante.domain.errors import NothingThere, RestanteError
-from restante.stores.oacp.audit import AuditStore
+from restante.services.approving import APPROVED
+from restante.stores.oacp.audit import FOLDER, AuditStore
+from restante.stores.oacp.layout import AGENTS, PROJECTS
 from restante.stores.oacp.reading import read_fields, read_typed
 from restante.stores.oacp.trailer import split_trailer
 from restante.wiring.checking import book_of
-from restante.wiring.intake import read_message
+from restante.wiring.intake import open_intake, read_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from restante.autonomy.measuring import Wish
+
+
+# The parts of a path from projects to a record, and at least one above.
+_LEAST_PARTS = 8
 
 
 class OneRecord:
@@ -52,7 +58,18 @@ class OneRecord:
             return record if dry_run else done[-1].record
 
         self._change(edit)
+        if not dry_run and words.get("decision") in APPROVED:
+            self._remember(done[-1].record)
         return done[-1]
+
+    def _remember(self, record: Mapping[str, object]) -> None:
+        """Let the home remember what was let in, where the record lies among those of an agent of a home."""
+        way = os.path.abspath(self.path).split(os.sep)
+        if len(way) < _LEAST_PARTS:
+            return
+        *above, projects, project, agents, agent, audit, folder, _ = way
+        if (projects, agents, audit, folder) == (PROJECTS, AGENTS, *FOLDER) and record.get("receiver") == agent:
+            open_intake(project, agent, home=os.sep.join(above) or os.sep).remember(record)
 
     def finalize(self, wish: Wish, *, now: datetime, config: str, dry_run: bool) -> Finalized:
         """Write a checkpoint or an end; see ``autonomy.finalize.finalize``."""

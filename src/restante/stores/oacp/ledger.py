@@ -11,6 +11,7 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from restante.domain.errors import Damaged
 from restante.stores.files import append_line, make_directory, read_file
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Ledger:
 
     def _path(self, digest: str) -> str:
         if not _DIGEST.fullmatch(digest):
-            raise ValueError(f"{digest!r:.80} is no SHA-256")
+            raise Damaged(f"{digest!r:.80} is no SHA-256", remedy="look at the message's audit record")
         return os.path.join(self._home, PLACE, _FOLDER, digest[:2])
 
     def find(self, digest: str) -> list[Spent]:
@@ -85,6 +86,7 @@ class Ledger:
         """Remember, durably, that a message was accepted; once is enough.
 
         Raises:
+            Damaged: The digest is none.
             StorageFailed: It could not be remembered.
         """
         if any((one.project, one.receiver) == (project, receiver) for one in self.find(digest)):
