@@ -142,7 +142,9 @@ class LocalWindow:
         parts, now = self._parts, self._parts.clock.now()
         target = self.find(to)
         limits = Limits(message_bytes=parts.settings.message_bytes)
-        check_head(draft, limits)
+        if draft.expires is not None:
+            # All of it is looked at by the mailbox; an end without a zone cannot even be compared.
+            check_head(draft, limits)
         posting.check_expiry(draft.expires, now)
         posting.check_draft(draft, limits, self._screen, allow_warnings=allow_warnings)
         draft = corresponding.stamped(draft, self._identity, target, now, parts.settings.session_ttl)

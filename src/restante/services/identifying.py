@@ -94,7 +94,7 @@ def presence_of(session: Session, processes: Processes, now: datetime, silent: f
 
 def hear_of(session: Session, sessions: Sessions, now: datetime) -> None:
     """Record that a session was heard of, now and then, and only where that can be written."""
-    if abs(now - session.heartbeat) > _HEARD_OF:
+    if not -_HEARD_OF < now - session.heartbeat < _HEARD_OF:
         with suppress(StorageFailed, Busy):
             sessions.beat(session.id, session.owner, now)
 

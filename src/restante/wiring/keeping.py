@@ -11,7 +11,7 @@ import errno
 import fcntl
 import os
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from threading import get_ident
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from restante.stores.sql.notebook import make_directories
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from restante.ports.sessions import Boxes, Sessions
     from restante.stores.sql.boxes import SqlBoxes
@@ -106,13 +107,13 @@ class FileKeeping:
         """Return whether mail is kept on disk; see ``Keeping.persistence``."""
         return Persistence(is_on=self._is_on(), has_server=self._memory is not None)
 
-    @contextmanager
-    def held(self, *, at_once: bool = False) -> Iterator[Boxes | None]:
+    def held(self, *, at_once: bool = False) -> AbstractContextManager[Boxes | None]:
         """Give the place where the mail is; see ``Keeping.held``."""
         me = get_ident()
-        if me in self._holders:
-            yield self._holders[me]
-            return
+        return nullcontext(self._holders[me]) if me in self._holders else self._taken(me, at_once=at_once)
+
+    @contextmanager
+    def _taken(self, me: int, *, at_once: bool) -> Iterator[Boxes | None]:
         while True:
             with self._locked(fcntl.LOCK_SH, wait=0.0 if at_once else _WAIT_SECONDS):
                 is_on = self._is_on()
