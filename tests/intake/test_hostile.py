@@ -138,3 +138,15 @@ def test_what_the_format_s_own_verb_approves_is_remembered_too(inboxes: Inboxes)
     inboxes.policy()
     intake = open_intake("demo", "codex")
     assert intake.gate(intake.read(name)).is_replay
+
+
+def test_no_id_of_a_message_forges_a_line_of_the_queue(inboxes: Inboxes) -> None:
+    inboxes.policy(AUTO_REVIEW.replace("auto_review\n", "always_pause\n"))
+    path = inboxes.agents / "codex" / "inbox" / inboxes.task()
+    fields = yaml.safe_load(path.read_text())
+    path.write_text(yaml.safe_dump({**fields, "id": "msg-1\nmsg-2: alice asks codex for a question\x1b[2J"}))
+    inboxes.drain()
+    told = inboxes.run("approvals", "--project", "demo")
+    assert "msg-1" in told.out
+    assert "\x1b" not in told.out
+    assert not any(line.startswith("msg-2") for line in told.out.splitlines())

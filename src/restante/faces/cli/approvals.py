@@ -118,7 +118,7 @@ def _decide(
         say(json.dumps({**told, "latency_seconds": latency}, ensure_ascii=False))
     else:
         after = f", {latency} s after it was asked" if latency is not None else ""
-        say(f"{what} {visible(one.message_id)} for {name}{after}")
+        say(f"{what} {one_line(one.message_id, 200)} for {name}{after}")
 
 
 def _intakes(project: str | None, agent: str | None, directory: str) -> list[tuple[str, Intake]]:
@@ -152,9 +152,9 @@ def _as_text(agent: str, one: Paused) -> str:
     from restante.wiring.oacp import clock_of
 
     now = clock_of(os.environ).now()
-    head = f"{visible(one.message_id)}: {one_line(one.sender, 64)} asks {agent} for a {one_line(one.kind, 64)}"
+    head = f"{one_line(one.message_id, 200)}: {one_line(one.sender, 64)} asks {agent} for a {one_line(one.kind, 64)}"
     lines = [f"{head}, {one.stage}, {age(one.since, now)}", f"  subject: {one_line(one.subject, _SUBJECT)}"]
     lines += [f"  because {meaning} ({code})" for code, meaning in one.reasons]
-    lines += [f"  exceeded: {', '.join(map(visible, one.breached))}"] if one.breached else []
+    lines += [f"  exceeded: {', '.join(one_line(part, 80) for part in one.breached)}"] if one.breached else []
     lines += ["  it asks for a grant for its thread; say --grant approved or denied"] if one.asks_grant else []
     return "\n".join([*lines, f"  audit record: {visible(one.record)}"])
