@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from typing import TYPE_CHECKING
 
 from restante.autonomy.finalize import Finalized, finalize
 from restante.autonomy.findings import Sweep, sweep
+from restante.autonomy.instants import show_instant
 from restante.autonomy.outcome import Decided, record_outcome
 from restante.autonomy.policy import Policy, parse_policy
-from restante.domain.errors import NothingThere, RestanteError
-from restante.services.approving import APPROVED
+from restante.domain.errors import NothingThere, Refused, RestanteError
+from restante.domain.inquiry import APPROVED
 from restante.stores.oacp.audit import FOLDER, AuditStore
 from restante.stores.oacp.layout import AGENTS, PROJECTS
 from restante.stores.oacp.reading import read_fields, read_typed
 from restante.stores.oacp.trailer import split_trailer
 from restante.wiring.checking import book_of
 from restante.wiring.intake import open_intake, read_message
+from restante.wiring.trusting import verifier_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from restante.autonomy.measuring import Wish
+    from restante.ports import Clock
 
 
 # The parts of a path from projects to a record, and at least one above.
 _LEAST_PARTS = 8
+_LET_IN = ("approved", "modified")
 
 
 class OneRecord:
@@ -58,7 +63,7 @@ class OneRecord:
             return record if dry_run else done[-1].record
 
         self._change(edit)
-        if not dry_run and words.get("decision") in APPROVED:
+        if not dry_run and words.get("decision") in _LET_IN:
             self._remember(done[-1].record)
         return done[-1]
 
@@ -118,9 +123,39 @@ def look_over(path: str, *, whole: bool) -> Sweep:
     return sweep({name: found[name]}) if name in found else Sweep({}, [])
 
 
-def replacement(path: str) -> dict[str, object]:
-    """Return a message that replaces another, as a record names it."""
-    import hashlib
+def replacement(record_path: str, record: Mapping[str, object], path: str, clock: Clock) -> dict[str, object]:
+    """Return the receipt of a review request that takes the place of the one that a record is about.
 
+    Args:
+        record_path: The record's file, in its receiver's own folder.
+        record: The record.
+        path: The new message.
+        clock: The time.
+
+    Raises:
+        Refused: It is not proven, or is not the same sender's, of the same thread.
+    """
+    folder = os.path.dirname(os.path.realpath(record_path))
+    agent = os.path.dirname(os.path.dirname(folder))
+    project = os.path.dirname(os.path.dirname(agent))
+    home = os.path.dirname(os.path.dirname(project))
     raw = read_message(path)
-    return {**read_fields(raw), "message_sha256": hashlib.sha256(raw).hexdigest(), "message_path": path}
+    desk = verifier_of(home, os.path.basename(project), os.path.basename(agent), clock)
+    verified = desk.verify(raw, os.path.basename(path))
+    if not verified.is_verified:
+        raise Refused(f"{path} is {verified.status}", remedy="only a verified message takes another one's place")
+    fields = read_fields(raw)
+    same = {"from": "sender", "conversation_id": "conversation_id"}
+    wrong = [name for name, key in same.items() if not fields.get(name) or fields[name] != record.get(key)]
+    if fields.get("type") != "review_request" or fields.get("id") == record.get("message_id") or wrong:
+        raise Refused(f"{path} is no other review request of this sender's in this thread")
+    return {
+        "message_id": fields.get("id"),
+        "message_sha256": hashlib.sha256(raw).hexdigest(),
+        "sender": fields.get("from"),
+        "receiver": record.get("receiver"),
+        "conversation_id": fields.get("conversation_id"),
+        "source_path": os.path.abspath(path),
+        "supersedes_message_id": record.get("message_id"),
+        "disposition_at_utc": show_instant(clock.now()),
+    }

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.oacp import make_tree
 from tests.trusted import AT, mode_of
 
-from restante.domain.errors import NothingThere, StorageFailed, Unsafe
+from restante.domain.errors import Damaged, NothingThere, StorageFailed, Unsafe
 from restante.stores.oacp.evidence import OwnInbox, agent_directory_of, quarantine_in, sent_elsewhere
 from restante.stores.oacp.layout import Tree
 from restante.stores.oacp.ledger import Ledger
@@ -163,6 +163,6 @@ def test_any_names_come_back_from_memory(tmp_path_factory: pytest.TempPathFactor
 
 @pytest.mark.parametrize("digest", ["", "../../x", "AB" * 32, "ab" * 31])
 def test_what_is_no_digest_is_no_place(tmp_path: Path, digest: str) -> None:
-    with pytest.raises(ValueError, match="SHA-256"):
+    with pytest.raises(Damaged, match="SHA-256"):
         Ledger(str(tmp_path)).find(digest)
     assert os.listdir(tmp_path) == []
