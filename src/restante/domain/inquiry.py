@@ -3,6 +3,8 @@
 from typing import NamedTuple
 
 SKIP = "skip"
+# Decisions that let work start.
+APPROVED = ("approved", "modified")
 
 
 class Choice(NamedTuple):

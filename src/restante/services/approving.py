@@ -12,6 +12,7 @@ from restante.autonomy.policy import parse_policy
 from restante.autonomy.wording import in_words
 from restante.autonomy.workclock import part, pause_state
 from restante.domain.errors import NoSuchMessage, Refused
+from restante.domain.inquiry import APPROVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from restante.autonomy.measuring import Wish
     from restante.domain.inquiry import Ruling
     from restante.ports.receiving import PolicyText, Records
-
-APPROVED = ("approved", "modified")
 
 
 class Paused(NamedTuple):

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 # The parts of a path from projects to a record, and at least one above.
 _LEAST_PARTS = 8
-_LET_IN = ("approved", "modified")
 
 
 class OneRecord:
@@ -63,7 +62,7 @@ class OneRecord:
             return record if dry_run else done[-1].record
 
         self._change(edit)
-        if not dry_run and words.get("decision") in _LET_IN:
+        if not dry_run and words.get("decision") in APPROVED:
             self._remember(done[-1].record)
         return done[-1]
 

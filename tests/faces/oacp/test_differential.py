@@ -156,8 +156,8 @@ def test_each_goes_on_with_the_others_records(both: Both) -> None:
         began = yaml.safe_load(record.read_text())["created_at_utc"]
         mine = record.name.endswith(f"{yaml.safe_load(first.read_text())['id']}.yaml")
         decided = ("autonomy", "outcome", record, "--decision", "approved", "--actor", "kim")
-        ended = ("autonomy", "finalize", record, "--final-state", "done", "--started-at", began)
-        ended += ("--actual-files-touched", "1")
+        done = ("--final-state", "done", "--started-at", began, "--actual-files-touched", "1")
+        ended = ("autonomy", "finalize", record, *done)
         if mine:
             assert both.theirs(*decided).returncode == 0
             assert both.theirs(*ended).returncode == 0, both.theirs(*ended).stderr

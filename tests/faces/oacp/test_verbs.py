@@ -225,8 +225,14 @@ def test_watching_tells_what_is_new_once_for_each_cursor(oacp: Oacp, demo: Path)
     report = sent(oacp)
     (event,) = [json.loads(line) for line in watch(oacp).out.splitlines()]
     assert event == {
-        "agent": "codex", "event": "new_message", "file": Path(report["inbox_path"]).name, "from": "alice",
-        "priority": "P2", "project": "demo", "subject": "Which?", "type": "question",
+        "agent": "codex",
+        "event": "new_message",
+        "file": Path(report["inbox_path"]).name,
+        "from": "alice",
+        "priority": "P2",
+        "project": "demo",
+        "subject": "Which?",
+        "type": "question",
     }
     assert watch(oacp).out == ""
     assert len(watch(oacp, "--state-id", "mine").out.splitlines()) == 1
@@ -350,6 +356,30 @@ def test_a_paused_message_is_decided_on_finalized_and_swept(oacp: Oacp, demo: Pa
     swept = oacp("autonomy", "finalize", record.parent, "--validate", "--sweep", "--json")
     assert (swept.code, swept.json["records"]) == (0, {record.name: []})
     assert oacp("autonomy", "finalize", record, "--validate").out == "0 error finding(s)\n"
+
+
+def test_a_review_request_gives_way_to_a_verified_one_of_its_thread(oacp: Oacp, demo: Path) -> None:
+    trusted(oacp)
+    agent = demo / "agents" / "codex"
+    (agent / "config.yaml").write_text("autonomy: {default_mode: always_pause}\nsigning: {verify_mode: warn}\n")
+    ask = (*ASK[:6], "--type", "review_request", "--subject", "s", "--related-pr", "7", "--body", "b", "--json")
+    first = oacp(*ask, "--sign").json
+    audits = agent / "audit" / "autonomy_decisions"
+    oacp("gate", "--config", agent / "config.yaml", "--message", first["inbox_path"], "--audit-dir", audits)
+    (record,) = audits.glob("*.yaml")
+    reply = ("--parent-message-id", first["message_id"])
+    thread = ("--conversation-id", yaml.safe_load(record.read_text())["conversation_id"])
+    end = ("autonomy", "finalize", record, "--final-state", "superseded", "--superseded-by-message")
+    for words in ((*reply, *thread), ("--sign", *reply)):
+        assert oacp(*end, oacp(*ask, *words).json["inbox_path"]).code == 2
+    second = oacp(*ask, "--sign", *reply, *thread).json
+    assert oacp(*end, second["inbox_path"]).code == 0
+    receipt = yaml.safe_load(record.read_text())["result"]["superseded_by_message"]
+    assert (receipt["message_id"], receipt["supersedes_message_id"]) == (second["message_id"], first["message_id"])
+    assert set(receipt) == {
+        *("message_id", "message_sha256", "sender", "receiver", "conversation_id", "source_path"),
+        *("supersedes_message_id", "disposition_at_utc"),
+    }
 
 
 def test_a_proof_is_attached_to_a_record_of_these_bytes_once(oacp: Oacp, demo: Path) -> None:

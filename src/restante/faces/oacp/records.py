@@ -133,7 +133,8 @@ def _wish(given: argparse.Namespace) -> Wish:
         raise UsageError(f"actuals {given.actuals}: no mapping")
     if given.predicted_risk_materialized:
         actuals = {**(actuals or {}), "predicted_risk_materialized": given.predicted_risk_materialized == "true"}
-    receiver = str(OneRecord(given.audit_file).read().get("receiver") or "")
+    record = OneRecord(given.audit_file).read()
+    receiver, other = str(record.get("receiver") or ""), given.superseded_by_message
     model = given.model or os.environ.get("OACP_RUNTIME_MODEL", "")
     return Wish(
         final_state=given.final_state,
@@ -147,7 +148,7 @@ def _wish(given: argparse.Namespace) -> Wish:
         artifacts=tuple(given.artifacts),
         runtime=runtime_block(receiver, model, given.effort or os.environ.get("OACP_RUNTIME_EFFORT", "")),
         superseded_by=given.superseded_by,
-        superseded_by_message=replacement(given.superseded_by_message) if given.superseded_by_message else None,
+        superseded_by_message=replacement(given.audit_file, record, other, clock()) if other else None,
         cancelled_by=given.cancelled_by,
         cancelled_at=given.cancelled_at,
         reason=given.reason,
