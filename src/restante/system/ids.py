@@ -15,15 +15,17 @@ class MonotonicIds:
     def __init__(self) -> None:
         self._lock = allocate_lock()
         self._last = datetime.min.replace(tzinfo=UTC)
+        self._last_ms = milliseconds(self._last)
         self._randomness = 0
 
     def new(self, kind: str, at: datetime) -> str:
         """Return a fresh id of the kind."""
         with self._lock:
-            if milliseconds(at) > milliseconds(self._last):
+            now = milliseconds(at)
+            if now > self._last_ms:
                 # The top bit stays clear, so that counting up within the millisecond cannot overflow.
                 self._randomness = int.from_bytes(os.urandom(10)) >> 1
-                self._last = at
+                self._last, self._last_ms = at, now
             else:
                 # The same millisecond, or a clock that was set back: counting on keeps the order.
                 self._randomness += 1

@@ -128,6 +128,8 @@ class Waits:
 
     def posted(self, owner: str, session: str) -> None:
         """Release everyone who waits for a session's mail; who waits for more than that is to look again."""
+        if owner not in self._waiters:
+            return
         self._release(self._of(owner, session), Why.POST)
         self._look_again(owner, session)
 

@@ -85,19 +85,17 @@ class Known:
         # Every message was once the newest unseen one, and the mark never falls.
         return Counts(total, unseen, pending, number, None if oldest is None else to_time(oldest))
 
-    def add(self, message: Message, size: int) -> None:
-        """Take in a message that was posted."""
-        created = to_ms(message.created)
+    def add(self, sender: str, size: int, created: int, expires: int | None) -> None:
+        """Take in a message that was posted; times in milliseconds since 1970."""
         if self.counts:
             pending, unseen, oldest = self.counts
             self.counts = pending + 1, unseen + 1, created if oldest is None else min(oldest, created)
         if self.room:
             self.room = self.room[0] + 1, self.room[1] + size
-        if share := self.shares.get(message.sender.name):
-            self.shares[message.sender.name] = share[0] + 1, share[1] + size
-        if message.expires is not None:
+        if share := self.shares.get(sender):
+            self.shares[sender] = share[0] + 1, share[1] + size
+        if expires is not None:
             first = self.row[5]
-            expires = to_ms(message.expires)
             self.row = (*self.row[:5], expires if first is None else min(first, expires))
 
 
@@ -136,7 +134,7 @@ class Ledger:
         self.total: int = row[4]
         self._next_expiry: int | None = row[5]
         self._before = row[2:5]
-        self._posted: list[tuple[Message, int]] = []
+        self._posted: list[tuple[str, int, int, int | None]] = []
         self._has_only_posted = True
         self.expired = 0
         self.sight = look(earlier, to_ms(now), self.number)
@@ -186,11 +184,11 @@ class Ledger:
         )
         return self.change
 
-    def posted(self, message: Message, size: int) -> None:
-        """Take note of a message that was stored."""
+    def posted(self, message: Message, size: int, expires_ms: int | None) -> None:
+        """Take note of a message that is stored."""
         self.number = message.number
         self.total += 1
-        self._posted.append((message, size))
+        self._posted.append((message.sender.name, size, self.sight.now, expires_ms))
 
     def held(self, sender: str) -> tuple[tuple[int, int], tuple[int, int]]:
         """Return how many messages are pending and their bytes: all of them, and those of a sender."""
@@ -251,8 +249,8 @@ class Ledger:
             )
             if self._has_only_posted and len(self._posted) == self.total - self._before[2]:
                 self.known.row = (self.box, self.tag, *state, self._next_expiry)
-                for message, size in self._posted:
-                    self.known.add(message, size)
+                for posted in self._posted:
+                    self.known.add(*posted)
             else:
                 self.run.memory.pop(key_of(self.address, self.owner), None)
         self.run.keep()

@@ -328,9 +328,10 @@ class SqlMailbox:
         self._check_room(ledger, draft.sender.name, size)
         message = self._message(ledger, draft)
         ledger.run.be_sure()
-        ledger.posted(message, size)
-        change = ledger.tell(ChangeKind.POSTED, to_ms(message.created), message.number, message.id)
-        _add(ledger, message, size, change)
+        expires = None if message.expires is None else to_ms(message.expires)
+        ledger.posted(message, size, expires)
+        change = ledger.tell(ChangeKind.POSTED, ledger.sight.now, message.number, message.id)
+        _add(ledger, message, size, change, expires)
         return Posted(message)
 
     def _deleted(self, ledger: Ledger, message_id: str) -> Row | None:
@@ -355,7 +356,7 @@ class SqlMailbox:
             id=self._ids.new("msg", ledger.now),
             number=ledger.number + 1,
             mailbox=self._address,
-            created=to_time(to_ms(ledger.now)),
+            created=to_time(ledger.sight.now),
             body=draft.body,
             sender=draft.sender,
             priority=draft.priority,
@@ -404,15 +405,15 @@ def _lacks(row: Row | None, mark: Mark) -> bool:
     return row is not None and row[5 if mark is Mark.NOTICED else 6] is None
 
 
-def _add(ledger: Ledger, message: Message, size: int, change: int) -> None:
+def _add(ledger: Ledger, message: Message, size: int, change: int, expires_ms: int | None) -> None:
     ledger.run.do(
         "add_message",
         box=ledger.box,
         number=message.number,
         id=message.id,
         change=change,
-        created_ms=to_ms(message.created),
-        expires_ms=None if message.expires is None else to_ms(message.expires),
+        created_ms=ledger.sight.now,
+        expires_ms=expires_ms,
         priority=message.priority.value,
         scope=message.scope.value,
         type=message.type,
