@@ -222,3 +222,87 @@ def test_a_caller_that_went_away_takes_nothing_from_the_others() -> None:
         assert await other == 2
 
     within(books, test)
+
+
+def test_what_is_brief_is_done_in_the_event_loop_and_commits_once() -> None:
+    books, threads = Books(), set[int]()
+    books.is_near = True
+
+    def where(_: Exchange) -> int:
+        threads.add(threading.get_ident())
+        return books.work()
+
+    async def test(worker: Worker) -> None:
+        assert await asyncio.gather(*(worker.submit(where, brief=True) for _ in range(5))) == [1, 2, 3, 4, 5]
+
+    assert within(books, test) == [5]
+    assert books.commits == [5]
+    assert threads == {threading.get_ident()}
+
+
+def test_what_is_brief_goes_to_the_thread_where_the_database_is_elsewhere() -> None:
+    books = Books()
+
+    async def test(worker: Worker) -> None:
+        assert await worker.submit(lambda _: threading.get_ident(), brief=True) != threading.get_ident()
+
+    within(books, test)
+
+
+def test_a_brief_batch_that_would_have_to_wait_is_begun_anew_in_the_thread() -> None:
+    books = Books()
+    books.is_near = True
+    asked: list[int] = []
+
+    def busy(_: Exchange) -> str:
+        asked.append(threading.get_ident())
+        if threading.get_ident() == here:
+            raise Busy("locked")
+        return "done"
+
+    here = threading.get_ident()
+
+    async def test(worker: Worker) -> None:
+        first, second = worker.submit(ask, brief=True), worker.submit(busy, brief=True)
+        assert (await first, await second) == (2, "done")
+        assert await worker.submit(ask, brief=True) == 3
+
+    within(books, test)
+    assert [one == here for one in asked] == [True, False]
+    # What was undone is no commit.
+    assert books.commits == [1, 1]
+
+
+def test_an_error_of_leaving_a_brief_batch_is_everyones_and_nothing_is_done_twice() -> None:
+    books = Books()
+    books.is_near = True
+    books.failure = Busy("the register could not be written")
+
+    async def test(worker: Worker) -> None:
+        answers = await asyncio.gather(*(worker.submit(ask, brief=True) for _ in range(3)), return_exceptions=True)
+        assert [type(one) for one in answers] == [Busy] * 3
+
+    within(books, test)
+    assert books.jobs == 3
+
+
+def test_only_the_wait_for_a_slow_disk_is_left_to_the_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker_module, "_QUICK_SECONDS", -1.0)
+    books, left = Books(), set[int]()
+    books.is_near = True
+    together = books.together
+
+    @contextlib.contextmanager
+    def noted(*, at_once: bool = False) -> Iterator[None]:
+        with together(at_once=at_once):
+            yield
+            left.add(threading.get_ident())
+
+    monkeypatch.setattr(books, "together", noted)
+
+    async def test(worker: Worker) -> None:
+        assert await worker.submit(lambda _: threading.get_ident(), brief=True) == threading.get_ident()
+
+    within(books, test)
+    assert left
+    assert threading.get_ident() not in left
