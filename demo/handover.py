@@ -100,7 +100,7 @@ def _answer(worker: Desk, planner: Desk, message: str) -> None:
 def _switch_off(person: Desk, data: Path) -> None:
     step("The person changes their mind: no text of such mail stays on the disk")
     check("until now it was in one file", (data / "mail.db").exists())
-    show(person.run("persist", "off"))
+    show(person.run("persist", "off", "--yes"))
     left = [path for path in data.rglob("*") if path.is_file() and b"1E3 counts" in path.read_bytes()]
     check("the file is gone, and no other holds a word of it", not left and not (data / "mail.db").exists())
     tell("(A server, restante serve, would now hold it in memory.)")
