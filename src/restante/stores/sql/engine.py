@@ -199,7 +199,14 @@ class Engine:
                 return None
             if self._is_light:
                 self._wait_for_disk(False)
-            self._insist(partial(connection.execute, "BEGIN IMMEDIATE"))
+            try:
+                self._insist(partial(connection.execute, "BEGIN IMMEDIATE"))
+            except sqlite3.DatabaseError:
+                # A deleted file may meet the journal of the one that took its name, and be called damaged for it.
+                if self._is_ours():
+                    raise
+                self._drop()
+                continue
             _Locks.taken += 1
             if self._is_ours():
                 self._check_version(connection)
