@@ -83,7 +83,8 @@ def test_bl19_a_nul_is_kept_in_every_text_as_it_is_on_sqlite(
     answers = []
     for home in (mailbox, other):
         for number, text in enumerate(texts):
-            draft = make_draft(text, subject=text, client_id=f"{text[:50]}{number}", conversation=text, sender=Sender(text))
+            name = f"{text[:50]}{number}"
+            draft = make_draft(text, subject=text, client_id=name, conversation=text, sender=Sender(text))
             message = home.post(draft).message
             assert home.post(draft).duplicate
             home.acknowledge([Acknowledgement(message.id, Decision.DEFERRED, None, text, text)], text)
