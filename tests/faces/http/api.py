@@ -134,8 +134,8 @@ class Background:
     def is_over(self) -> bool:
         return not self._thread.is_alive()
 
-    def result(self, patience: float = PATIENCE) -> Any:
-        self._thread.join(patience)
+    def result(self) -> Any:
+        self._thread.join(PATIENCE)
         assert self._result, "no answer came"
         return self._result[0]
 

@@ -68,8 +68,9 @@ class Outside:
             began = self._loop.time()
             for owner in self._waits.owners():
                 await self._tell(owner)
-            # Others ask, too: looking must not take more than a part of the time.
-            pause = max(_LEAST_PAUSE, 4 * (self._loop.time() - began))
+            # Others ask, too: looking must not take more than a part of the time. A look that nobody answered took
+            # long for another reason, and must not put the next one off beyond what is promised.
+            pause = min(FALLBACK_SECONDS, max(_LEAST_PAUSE, 4 * (self._loop.time() - began)))
             await asyncio.sleep(pause)
             try:
                 async with asyncio.timeout(FALLBACK_SECONDS):

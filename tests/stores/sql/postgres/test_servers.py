@@ -173,8 +173,7 @@ def test_bl25_a_server_in_a_black_hole_frees_its_waits_by_looking_and_stops_in_t
         parked(alice)
         relay.swallow()
         bob.post(at(one, alice), "through the hole")
-        # Each question that vanishes costs its own silence, and where the machine is busy several do.
-        assert reading.result(120) == ["through the hole"]
+        assert reading.result() == ["through the hole"]
         relay.swallow(new_ones_too=True)
         began = time.monotonic()
         server.stop(signal.SIGTERM)
