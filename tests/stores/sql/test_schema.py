@@ -126,6 +126,8 @@ def test_a_database_of_the_first_form_stays_as_it_is_where_it_cannot_be_written(
     mailbox: SqliteMailbox, path: str, read_only: Callable[[str], AbstractContextManager[None]]
 ) -> None:
     _make_version_1(path)
+    # Whoever may only read is another user, who need not be able to read where Restante itself lies.
+    migrations()
     with read_only(os.path.dirname(path)):
         _refuses(mailbox, StorageFailed, path, "writ")
     assert _version(path) == (APPLICATION_ID, 1)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from functools import cache
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import Unreadable
@@ -89,10 +90,11 @@ def migrate(connection: sqlite3.Connection, version: int, steps: Iterable[tuple[
             _stamp(connection, number)
 
 
-def migrations() -> list[tuple[int, str]]:
+@cache
+def migrations() -> tuple[tuple[int, str], ...]:
     """Return the version that each migration leads to, and its SQL, in order."""
     names = sorted(name for name in os.listdir(os.path.join(HERE, "migrations")) if name.endswith(".sql"))
-    return [(int(name.split("_")[0]), read_sql("migrations", name)) for name in names]
+    return tuple((int(name.split("_")[0]), read_sql("migrations", name)) for name in names)
 
 
 def _run(connection: sqlite3.Connection, script: str) -> None:
