@@ -10,6 +10,8 @@ from restante.stores.sql.schema import SCHEMA_VERSION, migrations
 from restante.stores.sql.statements import read_sql
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from restante.stores.sql.postgres.connecting import Link
 
 # Held while the form is made or changed, so that of several servers that start at once one does it.
@@ -65,7 +67,7 @@ def bring_up_to_date(link: Link, schema: str, where: str) -> None:
             migrate(link, version, migrations())
 
 
-def migrate(link: Link, version: int, steps: list[tuple[int, str]]) -> None:
+def migrate(link: Link, version: int, steps: Sequence[tuple[int, str]]) -> None:
     """Run the steps beyond a version, in order, within the caller's transaction.
 
     Args:
