@@ -64,3 +64,26 @@ def test_a_reader_that_goes_away_ends_the_command_without_noise(repo: Path) -> N
         _shell(repo, '"$R" send --file /etc/services --allow-warnings || "$R" send "$(seq 2000)"')
     result = _shell(repo, '{ "$R" inbox; echo "$?" >&2; } | head -c 1')
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("end", ["\x85", "\u2028", "\u2029"])
+def test_no_text_ends_a_line_of_json_for_any_reader_of_lines(repo: Path, end: str) -> None:
+    forged = f'before{end}{{"error": null}}'
+    (repo / "text").write_text(forged, encoding="utf-8")
+    assert _shell(repo, '"$R" send --file text').returncode == 0
+    told = _shell(repo, '"$R" snapshot --json').stdout
+    assert len(told.splitlines()) == 1
+    assert json.loads(told)["messages"][0]["body"] == forged
+    (repo / "name").write_text(forged, encoding="utf-8")
+    (line,) = _shell(repo, '"$R" status --json "$(cat name)"').stderr.splitlines()
+    assert json.loads(line)["error"]["code"] == "no_such_message"
+
+
+def test_every_command_writes_json_by_the_one_function_that_escapes_line_ends() -> None:
+    import restante.faces.cli as package
+
+    for directory in package.__path__:
+        for name in sorted(os.listdir(directory)):
+            if name.endswith(".py") and name != "output.py":
+                with open(os.path.join(directory, name), encoding="utf-8") as file:
+                    assert "json.dumps" not in file.read(), name

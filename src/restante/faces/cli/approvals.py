@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import NoSuchMessage, UsageError
 from restante.domain.text import age, iso, one_line, visible
-from restante.faces.cli.output import say
+from restante.faces.cli.output import json_line, say
 from restante.faces.cli.receivers import home_of, project_of
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ def approvals(project: str | None, agent: str | None, directory: str, as_json: b
     found = [(name, one) for name, intake in _intakes(project, agent, directory) for one in intake.approvals()]
     found.sort(key=lambda pair: (pair[1].since is not None, pair[1].since))
     if as_json:
-        say(json.dumps({"approvals": [_as_json(name, one) for name, one in found]}, ensure_ascii=False))
+        say(json_line({"approvals": [_as_json(name, one) for name, one in found]}))
         return
     if not found:
         say("nothing waits for you")
@@ -115,7 +114,7 @@ def _decide(
     latency = outcome.get("decision_latency_seconds") if isinstance(outcome, dict) else None
     if as_json:
         told = {"message_id": one.message_id, "agent": name, "audit": one.record, "decision": what}
-        say(json.dumps({**told, "latency_seconds": latency}, ensure_ascii=False))
+        say(json_line({**told, "latency_seconds": latency}))
     else:
         after = f", {latency} s after it was asked" if latency is not None else ""
         say(f"{what} {one_line(one.message_id, 200)} for {name}{after}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from restante.domain.errors import RestanteError
 from restante.domain.text import visible
-from restante.faces.cli.output import paint, tell
+from restante.faces.cli.output import json_line, paint, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,10 +60,8 @@ def _give_up_output() -> None:
 
 def _report(error: RestanteError, *, as_json: bool) -> None:
     if as_json:
-        import json
-
         problem = {"code": error.code, "message": error.message, "remedy": error.remedy, "details": list(error.details)}
-        tell(json.dumps({"error": problem}, ensure_ascii=False))
+        tell(json_line({"error": problem}))
         return
     tell(paint("error: ", "red", sys.stderr) + visible(error.message))
     for detail in error.details:

@@ -6,7 +6,7 @@ import sys
 
 from restante.domain.errors import NoSuchMessage, NothingThere, NoWorktree, UsageError
 from restante.faces.cli.inputs import office_of, seconds_from
-from restante.faces.cli.output import say, tell
+from restante.faces.cli.output import json_line, say, tell
 from restante.faces.cli.windows import sessions_are_used
 
 # How the empty cursor is written on a command line.
@@ -175,11 +175,9 @@ def _warn(shown: str) -> None:
 
 def snapshot(directory: str, as_json: bool) -> None:
     """Print the whole mailbox as JSON."""
-    import json
-
     from restante.faces.cli.jsonable import of_snapshot
 
-    say(json.dumps(of_snapshot(office_of(directory).snapshot()), ensure_ascii=False, indent=None if as_json else 2))
+    say(json_line(of_snapshot(office_of(directory).snapshot()), indent=None if as_json else 2))
 
 
 def archive(directory: str, as_json: bool) -> None:

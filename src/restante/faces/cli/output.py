@@ -28,15 +28,20 @@ def tell(text: str) -> None:
         return
 
 
-def json_line(value: object, *, sort_keys: bool = False) -> str:
+def json_line(value: object, *, sort_keys: bool = False, indent: int | None = None) -> str:
     """Return a value as JSON that is one line to every reader and does nothing to a terminal.
 
     JSON itself lets U+0085, U+2028 and U+2029 stand, at which many readers of lines end one, and C1 controls.
+
+    Args:
+        value: What to write.
+        sort_keys: Write the keys in order.
+        indent: Spread it over lines, indented by so many spaces, for people.
     """
     import json
     import re
 
-    text = json.dumps(value, ensure_ascii=False, sort_keys=sort_keys)
+    text = json.dumps(value, ensure_ascii=False, sort_keys=sort_keys, indent=indent)
     return text if text.isprintable() else re.sub(_LINE_ENDS, lambda one: f"\\u{ord(one[0]):04x}", text)
 
 
