@@ -5,19 +5,20 @@ The names are those of OACP 0.5.3 on disk; ``STRICT_CODES`` are ours.
 
 from __future__ import annotations
 
+# In the order in which errors list them.
 MESSAGE_TYPES = (
-    "task_request",
-    "question",
-    "notification",
+    "brainstorm_followup",
+    "brainstorm_request",
     "follow_up",
     "handoff",
     "handoff_complete",
-    "review_request",
-    "review_feedback",
+    "notification",
+    "question",
     "review_addressed",
+    "review_feedback",
     "review_lgtm",
-    "brainstorm_request",
-    "brainstorm_followup",
+    "review_request",
+    "task_request",
 )
 REVIEW_TYPES = frozenset({"review_request", "review_addressed", "review_feedback", "review_lgtm"})
 # What may be run at all; everything else is read.

@@ -73,6 +73,15 @@ def other_program_holds(root: str, agent: str, environment: Mapping[str, str]) -
     return original_hook_present(root, environment, agent, from_hook=True)
 
 
+def scanners_of(settings: Settings) -> Sequence[Scanner]:
+    """Return what screens a text beside our own rules: the secret-detection library, where it was asked for."""
+    if not settings.screening_library:
+        return ()
+    from restante.system.scanning import KingfisherScanner
+
+    return (KingfisherScanner(),)
+
+
 class WorktreeParts:
     """The parts of an office over a worktree's files.
 
@@ -160,11 +169,7 @@ class WorktreeParts:
     @cached_property
     def scanners(self) -> Sequence[Scanner]:
         """The secret-detection library, where it was asked for."""
-        if not self.settings.screening_library:
-            return ()
-        from restante.system.scanning import KingfisherScanner
-
-        return (KingfisherScanner(),)
+        return scanners_of(self.settings)
 
     @cached_property
     def watcher(self) -> DirectoryWatcher:

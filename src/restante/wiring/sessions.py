@@ -25,6 +25,7 @@ from restante.system.processes import LocalProcesses, agent_process, host_name
 from restante.system.pulse import DataWatcher
 from restante.system.secrets import digest, known_person_token, person_token, session_secret
 from restante.system.turns import TurnFiles
+from restante.wiring import scanners_of
 from restante.wiring.keeping import FileKeeping, FixedKeeping
 from restante.wiring.serving import live_server
 
@@ -158,11 +159,7 @@ class SessionParts:
     @cached_property
     def scanners(self) -> Sequence[Scanner]:
         """The secret-detection library, where it was asked for."""
-        if not self.settings.screening_library:
-            return ()
-        from restante.system.scanning import KingfisherScanner
-
-        return (KingfisherScanner(),)
+        return scanners_of(self.settings)
 
     @cached_property
     def watcher(self) -> Watcher:

@@ -6,6 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from restante.autonomy.vocabulary import MESSAGE_TYPES
 from restante.domain.errors import RestanteError, UsageError
 from restante.faces.oacp.ends import FAILED, USAGE, Flags, clock, fail, home_of, say, say_json, tell
 
@@ -14,20 +15,6 @@ if TYPE_CHECKING:
 
     from restante.wiring.mailing import Letter, Mail, Report
 
-TYPES = (
-    "brainstorm_followup",
-    "brainstorm_request",
-    "follow_up",
-    "handoff",
-    "handoff_complete",
-    "notification",
-    "question",
-    "review_addressed",
-    "review_feedback",
-    "review_lgtm",
-    "review_request",
-    "task_request",
-)
 _MOST = 1_048_577
 
 
@@ -64,7 +51,7 @@ def _flags() -> Flags:
     flags.add_argument("project")
     flags.add_argument("--from", dest="sender", default="")
     flags.add_argument("--to", required=True, help="an agent, or several with commas between them")
-    flags.add_argument("--type", required=True, choices=TYPES)
+    flags.add_argument("--type", required=True, choices=MESSAGE_TYPES)
     flags.add_argument("--subject", required=True)
     flags.add_argument("--body")
     flags.add_argument("--body-file", help="a file, or - for standard input")

@@ -5,29 +5,16 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from restante.autonomy.vocabulary import PRIORITIES
+
 AGENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 CHANNEL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 CONVERSATION = re.compile(r"conv-[0-9]{8}-[A-Za-z0-9._-]{1,64}-[0-9]{1,6}")
 TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 SUFFIX = re.compile(r"[A-Za-z0-9._-]{1,64}")
-TYPES = (
-    "brainstorm_followup",
-    "brainstorm_request",
-    "follow_up",
-    "handoff",
-    "handoff_complete",
-    "notification",
-    "question",
-    "review_addressed",
-    "review_feedback",
-    "review_lgtm",
-    "review_request",
-    "task_request",
-)
 NAME_HELP = "letters, digits, '.', '_' and '-', at most 64"
 # Units of the lengths of time that commands take, in seconds.
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-PRIORITIES = ("P0", "P1", "P2", "P3")
 # Work asked for comes before news of work, within one priority.
 ASKING = frozenset(("task_request", "review_request"))
 # A file's time stands first in its name; what cannot be told sorts last.

@@ -14,10 +14,11 @@ from contextlib import suppress
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from restante.autonomy.vocabulary import MESSAGE_TYPES
 from restante.domain.errors import NothingThere, Refused, RestanteError, UsageError
 from restante.stores.files import failure
 from restante.stores.oacp.layout import AGENTS, ARCHIVE, INBOX, OURS, OUTBOX, PROJECTS, STATE
-from restante.stores.oacp.names import AGENT, NAME_HELP, SUFFIX, TYPES, UNITS
+from restante.stores.oacp.names import AGENT, NAME_HELP, SUFFIX, UNITS
 from restante.stores.oacp.reading import MOST_BYTES, NotYaml, read_fields
 from restante.stores.oacp.rendering import render
 from restante.stores.oacp.threads import conversation_of
@@ -344,8 +345,8 @@ def _check_people(tree: Tree, project: str, letter: Letter) -> None:
     for one in (letter.sender, *letter.to):
         if not AGENT.fullmatch(one):
             raise UsageError(f"{one!r} is not the name of an agent", remedy=NAME_HELP)
-    if letter.type not in TYPES:
-        raise UsageError(f"unknown type {letter.type!r}", remedy=f"use one of: {', '.join(TYPES)}")
+    if letter.type not in MESSAGE_TYPES:
+        raise UsageError(f"unknown type {letter.type!r}", remedy=f"use one of: {', '.join(MESSAGE_TYPES)}")
     for one in letter.to:
         tree.check_agent(project, one)
     if letter.sender != PERSON:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from restante.autonomy.vocabulary import MESSAGE_TYPES
 from restante.domain.errors import Conflict, MailboxDeleted, NoSuchMessage, Refused, RestanteError
 from restante.domain.lifecycle import Event, Status, step
 from restante.domain.limits import Limits, check_head, check_room, check_text
@@ -22,7 +23,7 @@ from restante.stores.oacp.book import apply, receipt_line
 from restante.stores.oacp.bookfile import BookFile
 from restante.stores.oacp.following import Teller, parse_cursor
 from restante.stores.oacp.layout import ARCHIVE, INBOX, OURS, PROJECTS, STATE
-from restante.stores.oacp.names import CONVERSATION, TYPES
+from restante.stores.oacp.names import CONVERSATION
 from restante.stores.oacp.posting import Letter, deliver, mend, prepare
 from restante.stores.oacp.room import WITHDRAWN, Library, Room, arrival_line, message_of
 
@@ -378,9 +379,10 @@ class OacpMailbox:
         return case.head._replace(body=draft.body) if isinstance(message, str) else message
 
     def _letter(self, room: Room, draft: Draft) -> Letter:
-        if draft.type != GUIDANCE and draft.type not in TYPES:
+        if draft.type != GUIDANCE and draft.type not in MESSAGE_TYPES:
             raise Refused(
-                f"{self._address} has no messages of type {draft.type!r}", remedy=f"use one of: {', '.join(TYPES)}"
+                f"{self._address} has no messages of type {draft.type!r}",
+                remedy=f"use one of: {', '.join(MESSAGE_TYPES)}",
             )
         if not draft.body.strip():
             raise Refused(f"{self._address} cannot hold a message without text", remedy="write something")

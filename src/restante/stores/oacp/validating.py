@@ -7,7 +7,8 @@ import re
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from restante.stores.oacp.names import AGENT, CHANNEL, CONVERSATION, PRIORITIES, TIME, TYPES
+from restante.autonomy.vocabulary import MESSAGE_TYPES, PRIORITIES
+from restante.stores.oacp.names import AGENT, CHANNEL, CONVERSATION, TIME
 from restante.stores.oacp.rendering import ORDER, TELEMETRY
 from restante.stores.oacp.trailer import split_trailer
 
@@ -124,8 +125,8 @@ def _shapes(fields: Mapping[str, object]) -> Iterator[str]:
 def _words(fields: Mapping[str, object]) -> Iterator[str]:
     if (sender := _text(fields, "from")) and not AGENT.fullmatch(sender):
         yield f"field 'from' must match {_AGENT_FORM}"
-    if (kind := _text(fields, "type")) and kind not in TYPES:
-        yield f"field 'type' must be one of: {', '.join(TYPES)}"
+    if (kind := _text(fields, "type")) and kind not in MESSAGE_TYPES:
+        yield f"field 'type' must be one of: {', '.join(MESSAGE_TYPES)}"
     if (priority := _text(fields, "priority")) and priority not in PRIORITIES:
         yield f"field 'priority' must be one of: {', '.join(PRIORITIES)}"
 
