@@ -446,3 +446,21 @@ def test_other_commands_load_nothing_of_signed_mail(words: str, tmp_path: Path) 
     loaded = set(done.stderr.splitlines()[-1].split())
     assert "restante.faces" in loaded
     assert not {"yaml", "cryptography", "restante.autonomy", "restante.stores.oacp", "restante.intake"} & loaded
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["oacp", "inbox", "demo", "--agent", "codex"],
+        ["oacp", "verify", "some.yaml"],
+        ["check-inbox", "--project", "demo", "--agent", "codex"],
+        ["read", "some.yaml", "--project", "demo", "--agent", "codex"],
+    ],
+)
+def test_without_the_extra_it_is_named_and_nothing_is_traced(demo: Path, words: list[str]) -> None:
+    script = f"import sys; sys.modules['yaml'] = None; sys.argv = ['restante', *{words!r}]\n"
+    script += "from restante.__main__ import main; main()"
+    told = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert told.returncode not in (0, -6), told.stdout
+    assert "restante[oacp]" in told.stderr
+    assert "Traceback" not in told.stderr

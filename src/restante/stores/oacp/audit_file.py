@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-import yaml
-
 from restante.autonomy.bounded import bounded_copy
 from restante.domain.errors import Damaged, Unsafe
+from restante.stores.oacp.library import yaml
 from restante.stores.oacp.reading import MOST_BYTES
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def parse_record(raw: bytes) -> dict[str, object]:
     try:
         text = raw.decode()
         _check_depth(text)
-        value = bounded_copy(yaml.load(text, Loader=_Loader), most=_MOST_PARTS)  # noqa: S506 - it is a safe loader
+        value = bounded_copy(yaml.load(text, Loader=_Loader), most=_MOST_PARTS)
     except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError) as error:
         raise Damaged(f"audit record: {error}") from None
     if not isinstance(value, dict):

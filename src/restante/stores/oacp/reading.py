@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import yaml
-
 from restante.domain.errors import Unreadable
+from restante.stores.oacp.library import yaml
 from restante.stores.oacp.quick import quick_fields
 
 if TYPE_CHECKING:
