@@ -16,7 +16,7 @@ WORKERS ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: help demo dev lint test test-all wheel-check programs services bench docs lock clean
+.PHONY: help demo dev lint test test-all wheel-check programs services published bench docs lock clean
 
 help:
 	@sed -n 's/^# //p' Makefile | head -5
@@ -61,7 +61,7 @@ test: lint
 	$(PYTEST) -m "not slow and not e2e"
 
 test-all: export HYPOTHESIS_PROFILE ?= ci
-test-all: lint programs services
+test-all: lint programs services published
 	$(PYTEST)
 
 wheel-check: dev
@@ -74,6 +74,10 @@ programs: dev
 # The same for the PostgreSQL servers that tests start.
 services: dev
 	@$(BIN)/python -m tests.postgres
+
+# The same for the published OACP program, on whose trees ours is compared with it.
+published: dev
+	@$(BIN)/python -m tests.published
 
 bench: dev
 	$(BIN)/python -m bench

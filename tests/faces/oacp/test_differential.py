@@ -1,18 +1,18 @@
 """One tree, two programs, verb by verb: what either wrote, the other lists, reads, gates and sweeps alike.
 
-The published program is named by RESTANTE_TEST_OACP_CLI (its ``oacp``); without it these tests are skipped and say so.
+``tests/published.py`` says where the program is; without it these tests are skipped and say so.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from tests import published
 from tests.autonomy.fixtures import HARMLESS, with_profile
 from tests.inboxes import AUTO_REVIEW
 
@@ -21,12 +21,10 @@ if TYPE_CHECKING:
 
     from .conftest import Told
 
-CLI = os.environ.get("RESTANTE_TEST_OACP_CLI", "")
+CLI = published.program()
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.skipif(
-        not os.access(CLI, os.X_OK), reason="NOT TESTED against the published OACP program (RESTANTE_TEST_OACP_CLI)"
-    ),
+    pytest.mark.skipif(bool(published.reason_to_skip()), reason=published.reason_to_skip()),
 ]
 # Times, chance and places differ between two calls of one program, too.
 _OWN = ("evaluation_id", "evaluator", "runtime", "created_at_utc")

@@ -1,6 +1,6 @@
 """On one tree, the original's program and ours read what the other wrote.
 
-The program is found by ``RESTANTE_TEST_OACP_CLI``, the path of its executable.
+``tests/published.py`` says where the program is; without it these tests are skipped and say so.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests import published
 from tests.oacp import AT, names_in, send
 
 from restante.domain.mailbox import Acknowledgement
@@ -30,15 +31,12 @@ from restante.testing import TRICKY_TEXTS, FakeClock, SequentialIds, make_draft
 if TYPE_CHECKING:
     from pathlib import Path
 
-PROGRAM = os.environ.get("RESTANTE_TEST_OACP_CLI", "")
+PROGRAM = published.program()
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(
-        not os.access(PROGRAM, os.X_OK),
-        reason="NOT TESTED AGAINST THE ORIGINAL: RESTANTE_TEST_OACP_CLI names no program",
-    ),
+    pytest.mark.skipif(bool(published.reason_to_skip()), reason=published.reason_to_skip()),
 ]
 
 

@@ -1,13 +1,12 @@
 """One tree, two programs: keys, pins, signed mail, policies, evidence and audit records of either count for the other.
 
-The published program is named by RESTANTE_TEST_OACP_CLI (its ``oacp``); without it these tests are skipped and say so.
+``tests/published.py`` says where the program is; without it these tests are skipped and say so.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import random
 import subprocess
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import published
 from tests.autonomy.fixtures import load
 from tests.trusted import ENFORCE, TrustedHome, letter
 
@@ -29,12 +29,10 @@ from restante.system.signing.jose import check_auth
 from restante.system.signing.policy import sign_policy
 from restante.wiring.trusting import OacpWire, audits_of, inbox_of
 
-CLI = os.environ.get("RESTANTE_TEST_OACP_CLI", "")
+CLI = published.program()
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.skipif(
-        not os.access(CLI, os.X_OK), reason="NOT TESTED against the published OACP program (RESTANTE_TEST_OACP_CLI)"
-    ),
+    pytest.mark.skipif(bool(published.reason_to_skip()), reason=published.reason_to_skip()),
 ]
 THRESHOLDS = """
 autonomy:
