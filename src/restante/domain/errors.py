@@ -15,6 +15,7 @@
     │   ├── MailboxFull           mailbox_full         4     409
     │   ├── Unauthorized          unauthorized         4     401   no proof of who asks, or a wrong one
     │   ├── Forbidden             forbidden            4     403   proven, and not allowed
+    │   ├── RoleHeld              role_held            4     409   the role is another session's
     │   ├── SessionBusy           session_busy         4     409   all places to wait are taken
     │   ├── PersistenceOff        persistence_off      4     409   nowhere to keep a session's mail
     │   ├── Screened              screened             4     422   a finding blocks the post
@@ -158,6 +159,12 @@ class Forbidden(Refused):
 
     code = "forbidden"
     http_status = 403
+
+
+class RoleHeld(Refused):
+    """A role that another session holds, or that the caller holds no longer; nothing was changed."""
+
+    code = "role_held"
 
 
 class SessionBusy(Refused):

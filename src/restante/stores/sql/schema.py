@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # The letters "Rest".
 APPLICATION_ID = 0x52657374
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 def version_of(connection: sqlite3.Connection, path: str) -> int:

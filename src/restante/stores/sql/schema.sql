@@ -1,5 +1,5 @@
 -- One SQLite file, any number of mailboxes. Times are milliseconds since 1970 in UTC; bodies are UTF-8 bytes.
--- A database that holds exactly this has PRAGMA user_version = 2; migrations/ leads there step by step.
+-- A database that holds exactly this has PRAGMA user_version = 3; migrations/ leads there step by step.
 -- Texts are compared byte by byte: ids are asked for by ranges.
 
 -- Numbers that only ever grow, each under its name: sessions:<owner> and mail:<owner> number what happened there.
@@ -199,4 +199,65 @@ CREATE TABLE accounts (
     name TEXT NOT NULL PRIMARY KEY,
     password TEXT NOT NULL,
     created_ms INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- The roles of teams, and who holds each: one session at a time. generation only ever grows, and fences who held it
+-- before. A role that was left keeps its row, and so its generation; its mail stays in its mailbox.
+CREATE TABLE members (
+    owner TEXT NOT NULL,
+    role TEXT NOT NULL,
+    joined_ms INTEGER NOT NULL,
+    worktree TEXT NOT NULL,
+    vendor TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    session TEXT NOT NULL,
+    host TEXT,
+    pid INTEGER,
+    started TEXT,
+    taken_ms INTEGER,
+    beat_ms INTEGER,
+    ttl_ms INTEGER NOT NULL,
+    left_ms INTEGER,
+    PRIMARY KEY (owner, role)
+) WITHOUT ROWID;
+
+CREATE INDEX members_of_sessions ON members (session) WHERE session <> '';
+
+-- What watches a mailbox for a session. record is JSON: the state machine of domain.monitor writes it whole.
+CREATE TABLE monitors (
+    owner TEXT NOT NULL,
+    mailbox TEXT NOT NULL,
+    session TEXT NOT NULL,
+    state TEXT NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (owner, mailbox)
+) WITHOUT ROWID;
+
+CREATE INDEX monitors_of_sessions ON monitors (session);
+
+-- Who wants to be woken once, by the first message of an action and a key that says one of the states (a JSON list).
+CREATE TABLE subscriptions (
+    id TEXT NOT NULL PRIMARY KEY,
+    owner TEXT NOT NULL,
+    mailbox TEXT NOT NULL,
+    action TEXT NOT NULL,
+    correlation TEXT NOT NULL,
+    states TEXT NOT NULL,
+    session TEXT NOT NULL,
+    report_only INTEGER NOT NULL,
+    created_ms INTEGER NOT NULL,
+    expires_ms INTEGER NOT NULL,
+    reports_expiry INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE INDEX subscriptions_of_mailboxes ON subscriptions (owner, mailbox, action, correlation);
+
+-- What a message says of an action, for whoever subscribed to it: never its text.
+CREATE TABLE signals (
+    mailbox INTEGER NOT NULL REFERENCES mailboxes (id),
+    number INTEGER NOT NULL,
+    action TEXT NOT NULL,
+    correlation TEXT NOT NULL,
+    state TEXT NOT NULL,
+    PRIMARY KEY (mailbox, number)
 ) WITHOUT ROWID;

@@ -1,0 +1,84 @@
+"""What teams, roles and leases need of the world, in domain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime, timedelta
+
+    from restante.domain.mailbox import Posted
+    from restante.domain.message import Draft
+    from restante.domain.monitor import Signal
+    from restante.domain.registry import Presence, Process
+    from restante.domain.team import Lease, Member
+    from restante.ports import Mailbox
+
+
+class Teams(Protocol):
+    """The roles of all teams and who holds them. Every change is one durable, atomic step.
+
+    A role is named by its address, ``team/role``. An owner is part of every question: a foreign role is an unknown one.
+    """
+
+    def join(self, role: str, owner: str, now: datetime, *, worktree: str, vendor: str) -> Member:
+        """Make a role a member of its team; joining again changes nothing but where it works."""
+
+    def leave(self, role: str, owner: str, now: datetime) -> Member | None:
+        """Take a role out of its team, whoever holds it; its mail stays. Leaving again returns ``None``."""
+
+    def member(self, role: str, owner: str) -> Member | None:
+        """Return a role that has joined and not left."""
+
+    def members(self, team: str, owner: str) -> list[Member]:
+        """Return the roles of a team, sorted; with an empty team, those of all teams."""
+
+    def held_by(self, session: str, owner: str) -> list[Member]:
+        """Return the roles whose lease names this session, sorted; see ``standing`` for whether it holds."""
+
+    def take(
+        self,
+        role: str,
+        owner: str,
+        now: datetime,
+        *,
+        session: str,
+        process: Process | None,
+        time_to_live: timedelta,
+        presence: Callable[[Process | None], Presence],
+    ) -> Lease:
+        """Let a session hold a role: free, its own, or one whose holder is proven dead or expired. One of many wins.
+
+        Taking what one holds already renews it under the same generation.
+
+        Raises:
+            NothingThere: The role has not joined.
+            RoleHeld: Another session holds it; nothing was changed.
+        """
+
+    def beat(self, role: str, owner: str, now: datetime, *, session: str, generation: int | None = None) -> Lease:
+        """Record that the holder was heard of.
+
+        Raises:
+            RoleHeld: The session does not hold the role, or no longer under this generation.
+        """
+
+    def release(self, role: str, owner: str, now: datetime, *, session: str, generation: int | None = None) -> bool:
+        """Let go of a role and tell whether the session held it; releasing again changes nothing."""
+
+
+class RoleBoxes(Protocol):
+    """The mailboxes of roles; durable by nature."""
+
+    def box(self, role: str, owner: str) -> Mailbox:
+        """Return the mailbox of a role; nothing is created by it."""
+
+    def post(self, role: str, owner: str, draft: Draft, signal: Signal | None = None) -> Posted:
+        """Post to a role, with what the message says of an action, in one step."""
+
+    def fenced(self, role: str, owner: str, session: str) -> Mailbox:
+        """Return the mailbox for its holder: each change checks in its own transaction that the session holds the role.
+
+        What it changes raises ``RoleHeld`` where it does not.
+        """
