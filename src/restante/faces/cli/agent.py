@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from restante.domain.errors import NoSuchMessage, NoWorktree, UsageError
 from restante.domain.message import choose
+from restante.domain.telling import that_fit
 from restante.faces.cli.inputs import office_of, text_from
 from restante.faces.cli.output import say
 from restante.faces.cli.showing import (
@@ -17,13 +18,11 @@ from restante.faces.cli.showing import (
     nothing_came,
     seconds_of,
     show,
-    that_fit,
-    up_to,
 )
 from restante.faces.cli.windows import sessions_are_used
 
 if TYPE_CHECKING:
-    from restante.faces.cli.both import Desk
+    from restante.desk import Desk
     from restante.office import Office
 
 
@@ -119,8 +118,11 @@ def ack(
         acknowledge(desk, messages, through, decided, done, summary, notes, as_json=as_json)
         return
     assert office
-    ids = up_to(office, through) if through else messages
-    acknowledge_here(office, ids, decided, done, summary, notes, as_json=as_json)
+    if through:
+        from restante.desk import up_to
+
+        messages = tuple(up_to(office, through))
+    acknowledge_here(office, messages, decided, done, summary, notes, as_json=as_json)
 
 
 def reply(message: str, words: tuple[str, ...], file: str | None, directory: str, as_json: bool) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from restante.domain.errors import MailboxDeleted, NoSuchMessage, PersistenceOff, RestanteError
-from restante.domain.ids import is_well_formed, resolve
+from restante import desk as desks
+from restante.desk import Desk
+from restante.domain.errors import RestanteError
 from restante.domain.mailbox import Counts
+from restante.domain.telling import that_fit
 from restante.domain.text import visible
 from restante.faces.cli import showing
 from restante.faces.cli.output import say, tell
@@ -15,49 +17,13 @@ from restante.faces.cli.windows import checked, window_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from restante.domain.mailbox import Entry
-    from restante.domain.overview import Cleared, Reading
+    from restante.desk import Mail, Tools
+    from restante.domain.overview import Cleared
     from restante.domain.receipt import Action, Decision
     from restante.office import Office
-    from restante.ports.sessions import Window
-
-# As many as a session's mailbox holds at most where nobody set it otherwise.
-_MOST = 200
 
 
-class Desk(NamedTuple):
-    """Where the mail of whoever calls is.
-
-    Attributes:
-        office: The worktree's mailbox; ``None`` where there is none, or it was not asked for.
-        window: Where the session's own mailbox is; ``None`` where that could not be opened.
-        session: Whose mailbox; empty for the caller's own.
-        tools: Time and settings.
-        directory: Where it was opened.
-        trouble: Why the window could not be opened.
-    """
-
-    office: Office | None
-    window: Window | None
-    session: str
-    tools: Office
-    directory: str
-    trouble: RestanteError | None = None
-
-
-class _Mail(NamedTuple):
-    """What waits in both mailboxes; the reading is ``None`` where the session's could not be looked into."""
-
-    entries: list[Entry]
-    reading: Reading | None
-    trouble: RestanteError | None = None
-
-    @property
-    def has_unseen(self) -> bool:
-        return any(entry.standing.seen_at is None for entry in self.entries)
-
-
-def open_desk(office: Office | None, tools: Office, directory: str, session: str | None) -> Desk | None:
+def open_desk(office: Office | None, tools: Tools, directory: str, session: str | None) -> Desk | None:
     """Return the desk of the caller, or one to look into the mailbox of a session that was named.
 
     Args:
@@ -94,23 +60,23 @@ def show_inbox(desk: Desk, messages: Sequence[str], seconds: float | None, *, pe
         RestanteError: That mailbox could not be looked into, and nothing waits in the worktree's.
     """
     began = desk.tools.clock.now()
-    mail = _collect(desk)
+    mail = desks.collect(desk)
     if seconds is not None and not messages and not mail.trouble and not mail.has_unseen:
         came = _wait(desk, seconds, own_too=mail.reading is not None)
-        mail = _collect(desk)
+        mail = desks.collect(desk)
         if not came and not mail.has_unseen:
             raise _nothing_came(desk, mail, seconds)
     late = (desk.tools.clock.now() - began).total_seconds() > showing.LONGEST_WATCHED_WAIT
     if mail.trouble and not mail.entries:
         raise mail.trouble
-    waiting = _named(desk, mail, messages) if messages else mail.entries
-    shown = waiting if messages else showing.that_fit(waiting, desk.tools.settings.inbox_max_bytes)
+    waiting = desks.named(desk, mail, messages) if messages else mail.entries
+    shown = waiting if messages else that_fit(waiting, desk.tools.settings.inbox_max_bytes)
     left_out = len(waiting) - len(shown) + (mail.reading.left_out if mail.reading and not messages else 0)
     is_look = mail.reading is not None and mail.reading.is_peek
     peeking = peeking or is_look
     whose = _called(desk) if is_look and not as_json else ""
 
-    def show(_: Sequence[Entry]) -> None:
+    def show() -> None:
         showing.show(
             desk.tools,
             shown,
@@ -124,18 +90,16 @@ def show_inbox(desk: Desk, messages: Sequence[str], seconds: float | None, *, pe
             whose=whose,
         )
 
-    if peeking or desk.office is None:
-        show(shown)
-    else:
-        desk.office.hand_over([one for one in shown if not showing.is_to_session(one)], show, only_noticed=late)
-    if not peeking:
-        _confirm(desk, shown, only_noticed=late)
+    if peeking:
+        show()
+    elif unmarked := desks.hand_over(desk, shown, show, only_noticed=late):
+        tell(f"note: nothing of this session's mail was marked as seen: {visible(unmarked.message)}")
     return _say_trouble(mail.trouble) if mail.trouble else 0
 
 
 def _called(desk: Desk) -> str:
     """Return what the session is called whose mailbox is looked into."""
-    from restante.faces.cli.session_render import named
+    from restante.domain.roster import named
     from restante.faces.cli.windows import row_of
 
     return named(row_of(desk.window.sessions(), desk.session).session) if desk.window else ""
@@ -145,88 +109,6 @@ def _say_trouble(error: RestanteError) -> int:
     way_out = f"; {visible(error.remedy)}" if error.remedy else ""
     tell(f"note: this session's own mailbox could not be looked into: {visible(error.message)}{way_out}")
     return error.exit_code
-
-
-def _collect(desk: Desk) -> _Mail:
-    """Return what waits now, the most urgent first, then the oldest."""
-    reading: Reading | None = None
-    trouble = desk.trouble
-    if desk.window:
-        try:
-            reading = desk.window.read(desk.session, limit=_MOST)
-        except PersistenceOff:
-            # That is how it is until a person decides otherwise: no mailbox, and nothing wrong with it.
-            if desk.office is None:
-                raise
-        except RestanteError as error:
-            if desk.office is None:
-                raise
-            trouble = error
-    entries = desk.office.inbox() if desk.office else []
-    entries = [*entries, *(reading.entries if reading else ())]
-    entries.sort(key=lambda entry: (entry.message.priority.rank, entry.message.created, entry.message.number))
-    return _Mail(entries, reading, trouble)
-
-
-def _named(desk: Desk, mail: _Mail, messages: Sequence[str]) -> list[Entry]:
-    """Return messages by their ids: pending ones of the session's mailbox, any of the worktree's."""
-    here, own = _split(desk, mail, messages)
-    by_id = {entry.message.id: entry for entry in mail.entries if showing.is_to_session(entry)}
-    for one in own:
-        if one not in by_id:
-            raise mail.trouble or NoSuchMessage(f"no message {one!r} waits", remedy="restante inbox")
-    found = desk.office.inbox(here) if desk.office and here else []
-    return [*found, *(by_id[one] for one in own)]
-
-
-def _split(desk: Desk, mail: _Mail, messages: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the whole ids of messages: those of the worktree's mailbox, and those of the session's.
-
-    Raises:
-        NoSuchMessage: A part of an id is in neither, or in both.
-    """
-    known = [entry.message.id for entry in mail.entries if showing.is_to_session(entry)]
-    here: list[str] = []
-    own: list[str] = []
-    for one in dict.fromkeys(messages):
-        in_worktree = _in_worktree(desk, one)
-        if is_well_formed(one, "msg"):
-            # A whole id that is nowhere may have been one of the session's: what is gone is acknowledged.
-            (own if in_worktree is None and (mail.reading or mail.trouble) else here).append(one)
-            continue
-        try:
-            in_session = resolve(one, known, remedy="restante inbox")
-        except NoSuchMessage:
-            if in_worktree is None:
-                raise mail.trouble or NoSuchMessage(f"no message {one!r} waits", remedy="restante inbox") from None
-            here.append(in_worktree)
-        else:
-            if in_worktree:
-                raise NoSuchMessage(f"{one!r} fits {in_worktree} and {in_session}", remedy="say more of it")
-            own.append(in_session)
-    return here, own
-
-
-def _in_worktree(desk: Desk, message: str) -> str | None:
-    if desk.office is None:
-        return None
-    try:
-        return desk.office.inbox((message,))[0].message.id
-    except MailboxDeleted:
-        raise
-    except NoSuchMessage:
-        return None
-
-
-def _confirm(desk: Desk, shown: Sequence[Entry], *, only_noticed: bool) -> None:
-    """Record that what was shown of the session's mailbox was seen; where nothing can be written, say so."""
-    unseen = [one.message.id for one in shown if showing.is_to_session(one) and one.standing.seen_at is None]
-    if not desk.window or not unseen:
-        return
-    try:
-        desk.window.confirm(unseen, desk.session, only_noticed=only_noticed)
-    except RestanteError as error:
-        tell(f"note: nothing of this session's mail was marked as seen: {visible(error.message)}")
 
 
 def _wait(desk: Desk, seconds: float, *, own_too: bool) -> bool:
@@ -263,7 +145,7 @@ def _wait(desk: Desk, seconds: float, *, own_too: bool) -> bool:
     return False
 
 
-def _nothing_came(desk: Desk, mail: _Mail, seconds: float) -> RestanteError:
+def _nothing_came(desk: Desk, mail: Mail, seconds: float) -> RestanteError:
     marks = [str(desk.office.counts().high_water)] if desk.office else []
     marks += [str(mail.reading.counts.high_water)] if mail.reading else []
     words = f"high-water mark {' and '.join(marks)}"
@@ -285,27 +167,25 @@ def acknowledge(
     as_json: bool,
 ) -> None:
     """Acknowledge messages in whichever mailbox they are, and say so."""
-    mail = _collect(desk)
-    here, own = _split(desk, mail, [through] if through else messages)
+    mail = desks.collect(desk)
+    here, own = desks.split(desk, mail, [through] if through else messages)
     if through and here and desk.office:
-        here = showing.up_to(desk.office, here[0])
-    if own and not desk.window:
-        raise mail.trouble or NoSuchMessage(f"no message {own[0]!r}", remedy="restante inbox")
+        here = desks.up_to(desk.office, here[0])
     if here and not own and desk.office and not mail.reading:
         showing.acknowledge_here(desk.office, here, decision, action, summary, notes, as_json=as_json)
         return
-    _check_not_ones_own(desk, mail, own)
-    receipts = (
-        desk.office.acknowledge(here, decision=decision, action=action, summary=summary, notes=notes)
-        if here and desk.office
-        else []
+    answered = desks.acknowledge(
+        desk,
+        mail,
+        here,
+        own,
+        through=through is not None,
+        decision=decision,
+        action=action,
+        summary=summary,
+        notes=notes,
     )
-    cleared: Cleared | None = None
-    if own and desk.window:
-        words = "\n\n".join(part for part in (summary, notes) if part)
-        cleared = desk.window.acknowledge(
-            own, through=through is not None, decision=decision, action=action, summary=words
-        )
+    receipts, cleared = answered.receipts, answered.cleared
     counts = desk.office.counts() if desk.office else Counts()
     session_counts = cleared.counts if cleared else mail.reading.counts if mail.reading else Counts()
     if as_json:
@@ -327,34 +207,13 @@ def acknowledge(
     say(f"{pending} more: restante inbox" if pending else "no mail waits")
 
 
-def _say_who_is_told_no_words(
-    mail: _Mail, own: Sequence[str], decision: Decision | None, action: Action | None
-) -> None:
+def _say_who_is_told_no_words(mail: Mail, own: Sequence[str], decision: Decision | None, action: Action | None) -> None:
     """Say to whom words have to be posted: a sender is told states only."""
-    senders = {one.message.sender.name for one in mail.entries if one.message.id in own}
     told = " and ".join(word for word in (decision, action) if word) or "accepted"
-    for sender in sorted(senders):
-        if sender.startswith("session:"):
-            to = visible(sender.removeprefix("session:"))
-            to = to if len(to) <= 12 else to[:8]
-            tell(f'{to} is told {told}, and none of the words; for those: restante post {to} "TEXT"')
-
-
-def _check_not_ones_own(desk: Desk, mail: _Mail, own: Sequence[str]) -> None:
-    """Refuse to acknowledge what the caller posted: a success would hide the mistake.
-
-    Raises:
-        Forbidden: One of these messages is not in the session's mailbox, and the caller posted it.
-    """
-    waiting = {entry.message.id for entry in mail.entries}
-    elsewhere = [one for one in own if one not in waiting]
-    if desk.window and elsewhere and (posted := desk.window.receipts(elsewhere)):
-        from restante.domain.errors import Forbidden
-
-        raise Forbidden(
-            f"you posted {posted[0].message_id}; only its receiver acknowledges it",
-            remedy=f"restante receipts {posted[0].message_id}",
-        )
+    for sender in desks.senders_told_no_words(mail, own):
+        to = visible(sender)
+        to = to if len(to) <= 12 else to[:8]
+        tell(f'{to} is told {told}, and none of the words; for those: restante post {to} "TEXT"')
 
 
 def _say_cleared(ids: Sequence[str], cleared: Cleared, through: str | None, words: str) -> None:
@@ -379,29 +238,18 @@ def reply_to_session(desk: Desk, message: str, text: str, *, as_json: bool) -> b
     Raises:
         Refused: Nobody with a mailbox wrote it.
     """
-    from restante.domain.errors import Refused
-    from restante.domain.message import Draft, Reply
-
-    mail = _collect(desk)
-    _, own = _split(desk, mail, [message])
-    entry = next((one for one in mail.entries if own and one.message.id == own[0]), None)
-    if entry is None or desk.window is None:
+    found = desks.reply(desk, desks.collect(desk), message, text)
+    if found is None:
         return False
-    sender = entry.message.sender.name
-    if not sender.startswith("session:"):
-        raise Refused(
-            f"{entry.message.id} is not from a session, so that there is no mailbox to reply to",
-            remedy=f'say it with the acknowledgement: restante ack {entry.message.id} -m "TEXT"',
-        )
-    draft = Draft(text, type="note", parent=entry.message.id, conversation=entry.message.conversation)
-    handed = desk.window.post(sender.removeprefix("session:"), draft)
+    entry, handed = found
     posted = handed.posted.message
     if as_json:
+        from restante.domain.message import Reply
         from restante.faces.cli.jsonable import of_reply, print_json
 
         print_json({"reply": of_reply(Reply(posted.id, entry.message.id, posted.created, text, posted.sender))})
         return True
-    from restante.faces.cli.session_render import named
+    from restante.domain.roster import named
 
     if handed.is_left:
         say(f"left for your next checkpoint, which carries it out of this sandbox: to {named(handed.to)}")

@@ -8,10 +8,10 @@ from restante.domain import wire
 from restante.domain.ids import is_well_formed, resolve
 from restante.domain.message import Draft, Priority, choose
 from restante.domain.registry import Presence
+from restante.domain.roster import named, sent_as, trace_lines
 from restante.domain.text import iso, one_line
 from restante.faces.cli.inputs import office_of, text_from, when_from
 from restante.faces.cli.output import paint, say, tell
-from restante.faces.cli.session_render import named, sender_words, trace_lines
 from restante.faces.cli.windows import checked, number_from, window_of
 
 if TYPE_CHECKING:
@@ -60,10 +60,10 @@ def answer_post(handed: Handed, identity: Identity, as_json: bool) -> None:
         print_json({**wire.of_handed(handed), "left": handed.is_left})
     elif handed.is_left:
         say(f"left for your next checkpoint, which carries it out of this sandbox: to {named(handed.to)}")
-        say(f"sent as: {sender_words(sender)}")
+        say(f"sent as: {sent_as(sender)}")
     else:
         say(f"{'already sent' if handed.posted.duplicate else 'sent'} {message.id} to {named(handed.to)}")
-        say(f"sent as: {sender_words(sender)}")
+        say(f"sent as: {sent_as(sender)}")
     if not sender.name.startswith("session:") and not sender.verified:
         claimed = f"{one_line(identity.claimed, 80)!r} names no live session of yours" if identity.claimed else ""
         tell(

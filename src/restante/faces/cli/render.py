@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from restante.domain.text import age, fenced, iso, one_line, sender_words, visible
+from restante.domain.telling import LONGEST_NAME, label_of
+from restante.domain.text import age, fenced, iso, one_line, visible
 from restante.faces.cli.output import paint
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from datetime import datetime
 
     from restante.domain.case import Case
     from restante.domain.lifecycle import Standing
-    from restante.domain.mailbox import Change, Counts, Entry
+    from restante.domain.mailbox import Change, Counts
     from restante.domain.message import Message
     from restante.domain.receipt import Receipt
 
-# Names and subjects are somebody else's text outside of any fence: one line, and not a long one.
-_LONGEST_NAME = 160
-_NO_NAMES: Mapping[str, str] = {}
 _COLOURS = {
     "unseen": "yellow",
     "seen": "cyan",
@@ -29,40 +27,6 @@ _COLOURS = {
     "blocked": "red",
     "needs_confirmation": "magenta",
 }
-
-
-def message_block(entry: Entry, now: datetime, *, where: str = "", names: Mapping[str, str] = _NO_NAMES) -> str:
-    """Return one message whole: a headline, and the fenced body.
-
-    Args:
-        entry: The message.
-        now: The time.
-        where: In which mailbox it is, for a list that comes from several.
-        names: What the sessions that wrote are called, by their addresses.
-    """
-    message = entry.message
-    facts = [
-        *([f"to {where}"] if where else []),
-        f"from {_label(message, names)}",
-        f"priority {message.priority}",
-        f"scope {message.scope}",
-        age(message.created, now),
-    ]
-    if message.subject:
-        facts.append(f"about: {one_line(message.subject, _LONGEST_NAME)}")
-    if message.expires:
-        facts.append(f"expires {iso(message.expires)}")
-    if entry.standing.status != "unseen":
-        facts.append(f"status {entry.standing.status}")
-    return f"{message.id} {', '.join(facts)}\n{fenced(visible(message.body))}\n"
-
-
-def _label(message: Message, names: Mapping[str, str] = _NO_NAMES) -> str:
-    """Return who a message is from, on one line; a claim that was not proven says so."""
-    sender = message.sender
-    if name := names.get(sender.name):
-        return sender_words(sender.name, name, is_verified=sender.verified)
-    return sender._replace(name=one_line(sender.name, _LONGEST_NAME)).label
 
 
 def status_table(cases: Sequence[Case], now: datetime) -> str:
@@ -94,7 +58,7 @@ def case_text(case: Case, now: datetime) -> str:
     parts = [f"{message.id}: {status}\n", _times(message, standing), fenced(visible(message.body)) + "\n"]
     for receipt in case.receipts:
         words = _words(receipt)
-        by = f" by {one_line(receipt.by, _LONGEST_NAME)}" if receipt.by else ""
+        by = f" by {one_line(receipt.by, LONGEST_NAME)}" if receipt.by else ""
         parts.append(f"receipt {age(receipt.seen_at, now)}{by}: {', '.join(words)}")
         parts.append(f": {_quoted(receipt.summary)}\n" if receipt.summary else "\n")
         if receipt.notes:
@@ -122,7 +86,7 @@ def _times(message: Message, standing: Standing) -> str:
         ("withdrawn", standing.withdrawn_at),
         ("expired", standing.expired_at),
     )
-    lines = [] if message.sender.name == "human" else [f"  {'from':<12} {_label(message)}\n"]
+    lines = [] if message.sender.name == "human" else [f"  {'from':<12} {label_of(message)}\n"]
     lines += [f"  {name:<12} {iso(time)}\n" for name, time in times if time]
     if message.expires and not standing.expired_at:
         lines.append(f"  {'expires':<12} {iso(message.expires)}\n")

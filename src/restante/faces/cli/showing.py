@@ -6,13 +6,14 @@ import sys
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import TimedOut
+from restante.domain.telling import is_to_session, message_block
 from restante.faces.cli.inputs import seconds_from
 from restante.faces.cli.output import say, tell
-from restante.faces.cli.render import message_block
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from restante.desk import Tools
     from restante.domain.mailbox import Counts, Entry
     from restante.domain.receipt import Action, Decision
     from restante.office import Office
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 LONGEST_WATCHED_WAIT = 100.0
 
 
-def seconds_of(text: str, office: Office) -> float:
+def seconds_of(text: str, office: Tools) -> float:
     """Return how long to wait, as it stands on the command line; warn where no agent program would listen so long."""
     if not text:
         return office.settings.inbox_wait
@@ -34,7 +35,7 @@ def seconds_of(text: str, office: Office) -> float:
     return seconds
 
 
-def nothing_came(office: Office, seconds: float, mark: str, *, remedy: str = "") -> TimedOut:
+def nothing_came(office: Tools, seconds: float, mark: str, *, remedy: str = "") -> TimedOut:
     """Return the error that says so, with the command to go on with."""
     from restante.domain.text import iso
 
@@ -44,19 +45,8 @@ def nothing_came(office: Office, seconds: float, mark: str, *, remedy: str = "")
     )
 
 
-def that_fit(entries: Sequence[Entry], limit: int) -> list[Entry]:
-    """Return the first entries that fit a model's reading; always one, so that nothing is ever stuck."""
-    fitting: list[Entry] = []
-    for entry in entries:
-        limit -= len(entry.message.body.encode()) + 200
-        if fitting and limit < 0:
-            break
-        fitting.append(entry)
-    return fitting
-
-
 def show(
-    office: Office,
+    office: Tools,
     entries: Sequence[Entry],
     left_out: int,
     counts: Counts,
@@ -116,11 +106,6 @@ def show(
     sys.stdout.flush()
 
 
-def is_to_session(entry: Entry) -> bool:
-    """Whether a message is in a session's own mailbox, and not in that of a worktree."""
-    return entry.message.mailbox.startswith("session:")
-
-
 def _say_next(entries: Sequence[Entry], left_out: int, *, peeking: bool) -> None:
     pending = [entry for entry in entries if entry.standing.is_pending]
     if pending:
@@ -164,10 +149,3 @@ def acknowledge_here(
         say(f"acknowledged {receipt.message_id}: {words}")
     pending = office.counts().pending
     say(f"{pending} more: restante inbox" if pending else "no mail waits")
-
-
-def up_to(office: Office, message: str) -> list[str]:
-    """Return the ids of a message and of everything pending in the worktree's mailbox that is older."""
-    last = office.inbox((message,))[0].message
-    older = [one.message.id for one in office.inbox() if one.message.number < last.number]
-    return [*older, last.id]

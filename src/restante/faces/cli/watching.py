@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from restante.domain import wire
 from restante.domain.errors import NoSuchSession, UsageError
+from restante.domain.roster import row_line
 from restante.domain.text import one_line
 from restante.faces.cli.inputs import office_of, seconds_from
 from restante.faces.cli.output import say, tell
-from restante.faces.cli.session_render import row_line
 from restante.faces.cli.windows import row_of, window_of
 
 if TYPE_CHECKING:
