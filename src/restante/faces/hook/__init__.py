@@ -14,19 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from restante.domain.checkpoint import Delivery
-
 _MOST_INPUT = 64 * 1024 * 1024
-_MOST_TROUBLES = 3
-_MOST_TROUBLE = 300
-# One table for both programs: they use the same names for these events.
-_MOMENTS = {
-    "SessionStart": "session_start",
-    "UserPromptSubmit": "prompt",
-    "PostToolUse": "after_tool",
-    "Stop": "stop",
-    "SessionEnd": "session_end",
-}
 
 
 def main() -> None:
@@ -70,57 +58,15 @@ def answer(agent: str, event: str, data: bytes, environment: Mapping[str, str]) 
         payload = json.loads(data)
     except (ValueError, RecursionError):
         return b""
-    moment = _MOMENTS.get(event)
     root = environment.get("RESTANTE_WORKTREE", "")
     # A subagent's tool call carries its parent's session: mail is for the main loop, which would never hear of it.
-    if not isinstance(payload, dict) or moment is None or not root or payload.get("agent_id"):
+    if not isinstance(payload, dict) or payload.get("agent_id"):
         return b""
     session = payload.get("session_id")
-    if not isinstance(session, str) or not session:
+    if not isinstance(session, str):
         return b""
-    delivery = _deliver(agent, moment, session, root, payload.get("stop_hook_active") is True, environment)
-    return json.dumps(_shape(event, delivery), ensure_ascii=False).encode() if delivery else b""
+    from restante.wiring.delivering import deliver
 
-
-def _deliver(
-    agent: str, moment: str, session: str, root: str, already_held: bool, environment: Mapping[str, str]
-) -> Delivery | None:
-    from restante.domain.checkpoint import Checkpoint, Moment
-    from restante.domain.session import Caller
-    from restante.wiring import open_checkpoint, other_program_holds
-    from restante.wiring.checkpoints import open_desk
-
-    caller = Caller(agent, session)
-    office = open_checkpoint(root, caller, environment)
-    if office is None:
-        return None
-    when = Moment(moment)
-    desk = open_desk(root, caller, environment)
-    if desk:
-        desk.note(when)
-    asks_who_holds = when is Moment.STOP and not already_held
-    other_holds = asks_who_holds and other_program_holds(root, agent, environment)
-    delivery = office.checkpoint(Checkpoint(when, caller, already_held, other_holds), desk)
-    if desk and desk.troubles:
-        delivery = _with(desk.troubles, delivery, holds=when is Moment.STOP)
-    if desk and delivery and delivery.holds:
-        desk.go_on()
-    return delivery if when is not Moment.SESSION_END else None
-
-
-def _with(troubles: list[str], delivery: Delivery | None, *, holds: bool) -> Delivery:
-    """Put what the session has to know of its own words before its mail."""
-    from restante.domain.checkpoint import Delivery
-    from restante.domain.text import cut, visible
-
-    told = "".join(f"{cut(visible(one), _MOST_TROUBLE)}\n" for one in troubles[:_MOST_TROUBLES])
-    if delivery is None:
-        return Delivery(told, holds, ())
-    return delivery._replace(text=f"{told}\n{delivery.text}")
-
-
-def _shape(event: str, delivery: Delivery) -> dict[str, object]:
-    """Return the JSON that both programs take; Codex refuses any key beyond these."""
-    if delivery.holds:
-        return {"decision": "block", "reason": delivery.text}
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": delivery.text}}
+    held = payload.get("stop_hook_active") is True
+    told = deliver(agent, event, session, root, environment, already_held=held)
+    return json.dumps(told, ensure_ascii=False).encode() if told else b""

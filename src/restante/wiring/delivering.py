@@ -1,0 +1,122 @@
+"""One checkpoint of a session, from the agent program's words to the JSON that its hook contract takes.
+
+Whoever runs it, a hook's own process or the MCP server that a program has started already, gets the same answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from restante.domain.checkpoint import Delivery
+
+_MOST_TROUBLES = 3
+_MOST_TROUBLE = 300
+# One table for both programs: they use the same names for these events.
+_MOMENTS = {
+    "SessionStart": "session_start",
+    "UserPromptSubmit": "prompt",
+    "PostToolUse": "after_tool",
+    "Stop": "stop",
+    "SessionEnd": "session_end",
+}
+
+
+def deliver(
+    agent: str, event: str, session: str, root: str, environment: Mapping[str, str], *, already_held: bool
+) -> dict[str, object] | None:
+    """Return what a hook answers; ``None`` for nothing.
+
+    Args:
+        agent: The agent program.
+        event: The hook event.
+        session: The session's id, as the program says.
+        root: Top level of the worktree.
+        environment: The hook's environment.
+        already_held: Whether this end was held up before, as the program says.
+    """
+    moment = _MOMENTS.get(event)
+    if moment is None or not root or not session:
+        return None
+    delivery = _delivery(agent, moment, session, root, environment, already_held=already_held)
+    return _shape(event, delivery) if delivery else None
+
+
+def deliver_if_rung(
+    agent: str, event: str, session: str, root: str, environment: Mapping[str, str], *, already_held: bool
+) -> dict[str, object] | None:
+    """Return the same for a process that lives on: it looks for the bell first, as the guard of the hooks does."""
+    from restante.peek import mail_waits, sessions_are_used
+    from restante.system.bells import is_ringing
+
+    if not (mail_waits(root) or is_ringing(root)):
+        if not sessions_are_used(environment):
+            return None
+        if event == "PostToolUse" or _sign(event, session, environment):
+            return None
+    return deliver(agent, event, session, root, environment, already_held=already_held)
+
+
+def _sign(event: str, session: str, environment: Mapping[str, str]) -> bool:
+    """Leave the sign of a turn that began or ended; return whether there was a place for it."""
+    from restante.domain.errors import RestanteError
+    from restante.system.places import data_directory
+    from restante.system.turns import TurnFiles
+
+    if event not in {"UserPromptSubmit", "Stop"}:
+        return False
+    try:
+        turns = TurnFiles(data_directory(environment))
+        if turns.lacks(session):
+            # A session that nobody told us of is registered with its prompt.
+            return event == "Stop"
+        turns.sign(session, has_ended=event == "Stop")
+    except RestanteError:
+        return True
+    return True
+
+
+def _delivery(
+    agent: str, moment: str, session: str, root: str, environment: Mapping[str, str], *, already_held: bool
+) -> Delivery | None:
+    from restante.domain.checkpoint import Checkpoint, Moment
+    from restante.domain.session import Caller
+    from restante.wiring import open_checkpoint, other_program_holds
+    from restante.wiring.checkpoints import open_desk
+
+    caller = Caller(agent, session)
+    office = open_checkpoint(root, caller, environment)
+    if office is None:
+        return None
+    when = Moment(moment)
+    desk = open_desk(root, caller, environment)
+    if desk:
+        desk.note(when)
+    asks_who_holds = when is Moment.STOP and not already_held
+    other_holds = asks_who_holds and other_program_holds(root, agent, environment)
+    delivery = office.checkpoint(Checkpoint(when, caller, already_held, other_holds), desk)
+    if desk and desk.troubles:
+        delivery = _with(desk.troubles, delivery, holds=when is Moment.STOP)
+    if desk and delivery and delivery.holds:
+        desk.go_on()
+    return delivery if when is not Moment.SESSION_END else None
+
+
+def _with(troubles: list[str], delivery: Delivery | None, *, holds: bool) -> Delivery:
+    """Put what the session has to know of its own words before its mail."""
+    from restante.domain.checkpoint import Delivery
+    from restante.domain.text import cut, visible
+
+    told = "".join(f"{cut(visible(one), _MOST_TROUBLE)}\n" for one in troubles[:_MOST_TROUBLES])
+    if delivery is None:
+        return Delivery(told, holds, ())
+    return delivery._replace(text=f"{told}\n{delivery.text}")
+
+
+def _shape(event: str, delivery: Delivery) -> dict[str, object]:
+    """Return the JSON that both programs take; Codex refuses any key beyond these."""
+    if delivery.holds:
+        return {"decision": "block", "reason": delivery.text}
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": delivery.text}}
