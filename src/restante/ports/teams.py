@@ -26,7 +26,11 @@ class Teams(Protocol):
         """Make a role a member of its team; joining again changes nothing but where it works."""
 
     def leave(self, role: str, owner: str, now: datetime) -> Member | None:
-        """Take a role out of its team, whoever holds it; its mail stays. Leaving again returns ``None``."""
+        """Take a role out of its team, whoever holds it; its mail stays.
+
+        Returns:
+            The role as it was, so that who held it can be told; ``None`` where it was not in its team.
+        """
 
     def member(self, role: str, owner: str) -> Member | None:
         """Return a role that has joined and not left."""
@@ -36,6 +40,9 @@ class Teams(Protocol):
 
     def held_by(self, session: str, owner: str) -> list[Member]:
         """Return the roles whose lease names this session, sorted; see ``standing`` for whether it holds."""
+
+    def leases(self) -> list[tuple[str, Member]]:
+        """Return the roles of all owners whose lease names anybody, each with its owner, sorted."""
 
     def take(
         self,
@@ -54,7 +61,7 @@ class Teams(Protocol):
 
         Raises:
             NothingThere: The role has not joined.
-            RoleHeld: Another session holds it; nothing was changed.
+            RoleHeld: Another session holds it; nothing was changed. Its text and details name who.
         """
 
     def beat(self, role: str, owner: str, now: datetime, *, session: str, generation: int | None = None) -> Lease:
@@ -65,7 +72,7 @@ class Teams(Protocol):
         """
 
     def release(self, role: str, owner: str, now: datetime, *, session: str, generation: int | None = None) -> bool:
-        """Let go of a role and tell whether the session held it; releasing again changes nothing."""
+        """Let go of a role and tell whether the session held it (under this generation); else nothing is changed."""
 
 
 class RoleBoxes(Protocol):
@@ -75,10 +82,18 @@ class RoleBoxes(Protocol):
         """Return the mailbox of a role; nothing is created by it."""
 
     def post(self, role: str, owner: str, draft: Draft, signal: Signal | None = None) -> Posted:
-        """Post to a role, with what the message says of an action, in one step."""
+        """Post to a role, with what the message says of an action, in one step.
 
-    def fenced(self, role: str, owner: str, session: str) -> Mailbox:
+        A client id that was used before returns the stored message, whose signal stays as it was; raises what
+        ``Mailbox.post`` does.
+        """
+
+    def signals(self, role: str, owner: str, *, after: int = 0) -> list[tuple[int, Signal]]:
+        """Return what the messages of a role with a greater number say of actions, with those numbers, in order."""
+
+    def fenced(self, role: str, owner: str, session: str, generation: int | None = None) -> Mailbox:
         """Return the mailbox for its holder: each change checks in its own transaction that the session holds the role.
 
-        What it changes raises ``RoleHeld`` where it does not.
+        With a generation it must hold it under that one. What changes anything raises ``RoleHeld`` where it does not,
+        and has changed nothing; reading is not checked.
         """

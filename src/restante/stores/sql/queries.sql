@@ -33,6 +33,9 @@ change, id, message_id, created_ms, sender, body;
 id, owner, event, vendor, name, worktree, parent, host, pid, started, created_ms, heartbeat_ms, detached_ms, turn,
 turn_ended_ms, turn_source, blocked, open_todos, total_todos, parked_since_ms, parked_until_ms;
 
+-- columns: member
+role, joined_ms, worktree, vendor, generation, session, host, pid, started, taken_ms, beat_ms, ttl_ms;
+
 -- name: box
 -- The counters of one mailbox, and when the first of what waits there expires; a foreign one is none. A writer holds
 -- the lock on them until it commits.
@@ -424,3 +427,55 @@ ON CONFLICT (name) DO UPDATE SET password = excluded.password;
 -- name: drop_account
 -- Remove an account.
 DELETE FROM accounts WHERE name = :name;
+
+-- name: member
+-- One role that is in its team.
+SELECT {member} FROM members WHERE owner = :owner AND role = :role AND left_ms IS NULL;
+
+-- name: members
+-- An owner's roles.
+SELECT {member} FROM members WHERE owner = :owner AND left_ms IS NULL ORDER BY role;
+
+-- name: members_of_team
+-- The roles of one team, as a range of addresses.
+SELECT {member} FROM members WHERE owner = :owner AND role > :low AND role < :high AND left_ms IS NULL ORDER BY role;
+
+-- name: members_held
+-- The roles whose lease names a session.
+SELECT {member} FROM members WHERE session = :session AND session <> '' AND owner = :owner ORDER BY role;
+
+-- name: leases
+-- The roles of all owners that have a lease.
+SELECT owner, {member} FROM members WHERE session <> '' ORDER BY owner, role;
+
+-- name: join_team
+-- Make a role a member; one that left comes back as a new one that goes on counting its holders.
+INSERT INTO members (owner, role, joined_ms, worktree, vendor, generation, session, ttl_ms)
+VALUES (:owner, :role, :now, :worktree, :vendor, 0, '', 0)
+ON CONFLICT (owner, role) DO UPDATE SET joined_ms = excluded.joined_ms, worktree = excluded.worktree,
+    vendor = excluded.vendor, left_ms = NULL;
+
+-- name: move_member
+-- Keep where a role works now.
+UPDATE members SET worktree = :worktree, vendor = :vendor WHERE owner = :owner AND role = :role;
+
+-- name: leave_team
+-- Take a role out of its team; who held it holds it no longer.
+UPDATE members SET left_ms = :now, session = '', host = NULL, pid = NULL, started = NULL, taken_ms = NULL,
+    beat_ms = NULL, ttl_ms = 0
+WHERE owner = :owner AND role = :role;
+
+-- name: take_role
+-- Keep who holds a role.
+UPDATE members SET generation = :generation, session = :session, host = :host, pid = :pid, started = :started,
+    taken_ms = :taken_ms, beat_ms = :now, ttl_ms = :ttl_ms
+WHERE owner = :owner AND role = :role;
+
+-- name: beat_role
+-- Keep when the holder of a role was heard of.
+UPDATE members SET beat_ms = :now WHERE owner = :owner AND role = :role;
+
+-- name: release_role
+-- Keep that nobody holds a role.
+UPDATE members SET session = '', host = NULL, pid = NULL, started = NULL, taken_ms = NULL, beat_ms = NULL, ttl_ms = 0
+WHERE owner = :owner AND role = :role;
