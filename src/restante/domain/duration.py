@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 
 from restante.domain.errors import UsageError
 
@@ -58,3 +59,26 @@ def _scaled(whole: str, decimals: str, size: int) -> int:
     """Multiply in integers: 0.1 s is 100 ms, with no binary fraction on the way. Half a millisecond counts as one."""
     scale: int = 10 ** len(decimals)
     return (int(whole + decimals) * size * 2 + scale) // (2 * scale)
+
+
+def instant_from(text: str, now: datetime, *, what: str) -> datetime:
+    """Return the instant that a duration from now, or an ISO time with a zone, names.
+
+    Args:
+        text: Either.
+        now: The time.
+        what: What the error calls it.
+
+    Raises:
+        UsageError: It is neither.
+    """
+    both_forms = "write 90m, 12h or 1d for so long from now, or a time with its zone like 2026-05-20T15:30:00Z"
+    with suppress(UsageError, OverflowError):
+        return now + parse_duration(text)
+    try:
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is not None:
+            return moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise UsageError(f"{what} {text!r} is neither a length of time nor a time", remedy=both_forms) from None
+    raise UsageError(f"{what} {text!r} has no time zone", remedy=both_forms)

@@ -45,37 +45,56 @@ def deliver(
 
 
 def deliver_if_rung(
-    agent: str, event: str, session: str, root: str, environment: Mapping[str, str], *, already_held: bool
+    agent: str,
+    event: str,
+    session: str,
+    root: str,
+    environment: Mapping[str, str],
+    *,
+    already_held: bool,
+    mail_waits: bool,
+    sessions_are_used: bool,
 ) -> dict[str, object] | None:
-    """Return the same for a process that lives on: it looks for the bell first, as the guard of the hooks does."""
-    from restante.peek import mail_waits, sessions_are_used
+    """Return the same for a process that lives on: it looks for the bell first, as the guard of the hooks does.
+
+    Args:
+        agent: See ``deliver``; as what is not named here.
+        event: The same.
+        session: The same.
+        root: The same.
+        environment: The same.
+        already_held: The same.
+        mail_waits: What ``peek`` says of the worktree.
+        sessions_are_used: What it says of this machine.
+    """
     from restante.system.bells import is_ringing
 
-    if not (mail_waits(root) or is_ringing(root)):
-        if not sessions_are_used(environment):
-            return None
-        if event == "PostToolUse" or _sign(event, session, environment):
-            return None
+    is_quiet = not (mail_waits or is_ringing(root))
+    if is_quiet and (not sessions_are_used or _is_signed(event, session, environment)):
+        return None
     return deliver(agent, event, session, root, environment, already_held=already_held)
 
 
-def _sign(event: str, session: str, environment: Mapping[str, str]) -> bool:
-    """Leave the sign of a turn that began or ended; return whether there was a place for it."""
+def _is_signed(event: str, session: str, environment: Mapping[str, str]) -> bool:
+    """Leave the sign of a turn that began or ended, as the guard does; return whether nothing else is to be done."""
     from restante.domain.errors import RestanteError
     from restante.system.places import data_directory
     from restante.system.turns import TurnFiles
 
-    if event not in {"UserPromptSubmit", "Stop"}:
-        return False
     try:
         turns = TurnFiles(data_directory(environment))
-        if turns.lacks(session):
-            # A session that nobody told us of is registered with its prompt.
-            return event == "Stop"
-        turns.sign(session, has_ended=event == "Stop")
     except RestanteError:
         return True
-    return True
+    if event == "PostToolUse":
+        # Whatever a dialog asked, it has been answered.
+        turns.unblock(session)
+        return True
+    if event == "UserPromptSubmit" and turns.lacks(session):
+        # A session that nobody told us of: it is registered with its prompt.
+        return False
+    if event in {"UserPromptSubmit", "Stop"}:
+        turns.sign(session, has_ended=event == "Stop")
+    return event != "SessionStart"
 
 
 def _delivery(

@@ -73,21 +73,9 @@ def when_from(text: str, now: datetime) -> datetime:
     Raises:
         UsageError: It is neither.
     """
-    from contextlib import suppress
-    from datetime import UTC, datetime
+    from restante.domain.duration import instant_from
 
-    from restante.domain.duration import parse_duration
-
-    both_forms = "write 90m, 12h or 1d for so long from now, or a time with its zone like 2026-05-20T15:30:00Z"
-    with suppress(UsageError, OverflowError):
-        return now + parse_duration(text)
-    try:
-        moment = datetime.fromisoformat(text)
-        if moment.tzinfo is not None:
-            return moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise UsageError(f"--expires {text!r} is neither a length of time nor a time", remedy=both_forms) from None
-    raise UsageError(f"--expires {text!r} has no time zone", remedy=both_forms)
+    return instant_from(text, now, what="--expires")
 
 
 def confirmed(question: str) -> bool:
