@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from restante.domain.case import Case, Sent, Snapshot
     from restante.domain.checkpoint import Checkpoint, Delivery
     from restante.domain.finding import Finding
-    from restante.domain.mailbox import Archived, Changes, Counts, Entry
+    from restante.domain.mailbox import Archived, Changes, Counts, Entry, Posted
     from restante.domain.message import Draft, Reply
     from restante.domain.receipt import Action, Decision, Receipt
     from restante.domain.repeat import Repeat
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Threads,
         Watcher,
     )
+    from restante.ports.monitoring import Doorbells
     from restante.ports.sessions import OwnMail
     from restante.services.repeats import RunResult
 
@@ -85,6 +86,10 @@ class Parts(Protocol):
     @property
     def bell(self) -> Bell:
         """The sign that mail waits."""
+
+    @property
+    def doorbells(self) -> Doorbells:
+        """The sign for whoever monitors the mailbox."""
 
     @property
     def repeats(self) -> RepeatBook:
@@ -165,14 +170,14 @@ class Office:
         posting.check_expiry(draft.expires, self._parts.clock.now())
         posting.check_draft(draft, limits, self.screen, allow_warnings=allow_warnings)
         if repeat_ms is None:
-            return Sent(posting.post(self._parts.mailbox, draft))
+            return Sent(self._ringing(posting.post(self._parts.mailbox, draft)))
         from restante.services import repeats
 
         posting.check_repeatable(draft)
         repeats.check_interval(repeat_ms)
         # A book that cannot be read must be found before there is a message that nobody repeats.
         self._parts.repeats.all()
-        posted = posting.post(self._parts.mailbox, draft)
+        posted = self._ringing(posting.post(self._parts.mailbox, draft))
         repeat = repeats.add_repeat(
             self._parts.repeats,
             self._parts.ids,
@@ -409,7 +414,10 @@ class Office:
         from restante.services.repeats import run_due
 
         parts = self._parts
-        return run_due(parts.repeats, parts.mailbox, self.screen, parts.clock, limit=limit)
+        done = run_due(parts.repeats, parts.mailbox, self.screen, parts.clock, limit=limit)
+        if done.sent:
+            parts.doorbells.ring(self.address)
+        return done
 
     # -- the desk itself -------------------------------------------------------------------------------------
 
@@ -458,6 +466,10 @@ class Office:
         return Check("repeats", ok=True, detail=f"{sum(one.active for one in found)} active of {len(found)}")
 
     # -- helpers ---------------------------------------------------------------------------------------------
+
+    def _ringing(self, posted: Posted) -> Posted:
+        self._parts.doorbells.ring(self.address)
+        return posted
 
     def _resolve(self, message: str) -> str:
         if is_well_formed(message, "msg"):

@@ -16,6 +16,7 @@ of its own but what its parts keep.
 
 from __future__ import annotations
 
+from _thread import get_ident
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from restante.domain.overview import Persistence
     from restante.domain.registry import Claim, Identity, Session
     from restante.ports import Clock, Scanner, Watcher
+    from restante.ports.monitoring import Doorbells
     from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns
 
 
@@ -79,6 +81,10 @@ class ExchangeParts(Protocol):
         """The sign for the hooks of worktrees."""
 
     @property
+    def doorbells(self) -> Doorbells:
+        """The sign for whoever monitors a mailbox."""
+
+    @property
     def leavings(self) -> Leavings:
         """What sandboxed sessions left in their worktrees."""
 
@@ -103,6 +109,8 @@ class Exchange:
 
     def __init__(self, parts: ExchangeParts) -> None:
         self._parts = parts
+        # Whom to ring once the block is left that a thread is in.
+        self._to_ring: dict[int, list[str]] = {}
 
     @property
     def settings(self) -> Settings:
@@ -161,13 +169,29 @@ class Exchange:
             at_once: Raise ``Busy`` within the block where another process would have to be waited for. Such a block may
                 be left in another thread.
         """
-        with self._parts.keeping.held(at_once=at_once) as boxes:
-            if boxes is None:
-                with self._parts.sessions.together(at_once=at_once):
-                    yield
-            else:
-                with self._parts.sessions.together(at_once=at_once), boxes.together(at_once=at_once):
-                    yield
+        thread, to_ring = get_ident(), list[str]()
+        self._to_ring[thread] = to_ring
+        try:
+            with self._parts.keeping.held(at_once=at_once) as boxes:
+                if boxes is None:
+                    with self._parts.sessions.together(at_once=at_once):
+                        yield
+                else:
+                    with self._parts.sessions.together(at_once=at_once), boxes.together(at_once=at_once):
+                        yield
+        finally:
+            if self._to_ring.get(thread) is to_ring:
+                del self._to_ring[thread]
+        for address in dict.fromkeys(to_ring):
+            self._parts.doorbells.ring(address)
+
+    def ring(self, address: str) -> None:
+        """Ring for a mailbox that was posted to, once that is durable: now, or when this thread's block is left."""
+        waiting = self._to_ring.get(get_ident())
+        if waiting is None:
+            self._parts.doorbells.ring(address)
+        else:
+            waiting.append(address)
 
     def park(self, session_id: str, owner: str, since: datetime | None, until: datetime | None) -> None:
         """Record since and until when a session itself waits for its mail; ``None`` for no longer.

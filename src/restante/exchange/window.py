@@ -163,6 +163,7 @@ class LocalWindow:
                 raise unknown(to)
             counts = box.counts()
         parts.bell.ring(target)
+        self._exchange.ring(target.address)
         return Handed(posted, target, counts, self._exchange.presence(target))
 
     def read(

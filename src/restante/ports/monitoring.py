@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
-    from restante.domain.monitor import Monitor, Sight, Signal, Subscription, Target, Woken
+    from restante.domain.monitor import Monitor, Sight, Signal, Stages, Subscription, Target, Woken
 
 _Answer = TypeVar("_Answer")
 
@@ -32,8 +32,8 @@ class Monitors(Protocol):
 
         ``step`` is given what is kept and what is to be seen of the mailbox, both of one moment (an empty sight for a
         mailbox of another home: whoever steps looks for itself before), and returns what is kept from then on
-        (``None`` for nothing) and an answer. What it raises is raised, and nothing is changed. It may be called again where the
-        database asks for it, so it has no other effect.
+        (``None`` for nothing) and an answer. What it raises is raised, and nothing is changed. It may be called again
+        where the database asks for it, so it has no other effect.
         """
 
 
@@ -46,6 +46,9 @@ class Sights(Protocol):
         Raises:
             StorageFailed: It cannot be looked at.
         """
+
+    def stages(self, mailbox: str, owner: str) -> Stages:
+        """Return how far the messages of a mailbox have come; raises as ``look``."""
 
 
 class Subscriptions(Protocol):
@@ -70,14 +73,22 @@ class Subscriptions(Protocol):
 class Doorbells(Protocol):
     """Content-free signs that something was posted to a mailbox that is monitored. Never raises, never waits."""
 
-    def expect(self, mailbox: str) -> None:
-        """Let bells of a mailbox be heard from now on; only such a mailbox has one."""
+    def expect(self, mailbox: str, waiter: str = "") -> None:
+        """Let bells of a mailbox be heard from now on; only such a mailbox has one. Expecting again changes nothing.
+
+        Args:
+            mailbox: Its address.
+            waiter: Id of the session whose own waiter is to be rung, too; empty for none.
+        """
 
     def forget(self, mailbox: str) -> None:
         """Take the bell away; forgetting twice changes nothing."""
 
     def ring(self, mailbox: str) -> None:
         """Ring; where none is expected it changes nothing and costs one look for a file."""
+
+    def rung(self, mailboxes: Sequence[str]) -> list[str]:
+        """Return those whose bell rang since they were last asked for here; whoever is new counts as rung."""
 
     def ticks(self, timeout: float | None = None) -> Iterator[None]:
         """Yield once at the start, whenever a bell may have rung, and once when the time is over."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from restante.config import load_settings
+from restante.domain.errors import UsageError
 from restante.domain.limits import Limits
 from restante.office import Office
 from restante.stores.worktree.locate import find_worktree
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from restante.domain.session import Caller
     from restante.domain.setup import Check
     from restante.ports import Clock, Mailbox, Scanner
+    from restante.ports.monitoring import Doorbells
     from restante.stores.worktree.archive import WorktreeArchive
     from restante.stores.worktree.bell import FileBell
     from restante.stores.worktree.locate import Worktree
@@ -158,6 +160,17 @@ class WorktreeParts:
         from restante.stores.worktree.bell import FileBell
 
         return FileBell(self.mailbox)
+
+    @cached_property
+    def doorbells(self) -> Doorbells:
+        """One file for each monitored mailbox, in the data directory; none where no place for one is known."""
+        from restante.system.doorbells import FileDoorbells
+        from restante.system.places import data_directory
+
+        try:
+            return FileDoorbells(data_directory(self._environment))
+        except UsageError:
+            return FileDoorbells(os.devnull)
 
     @cached_property
     def repeats(self) -> StateBook:

@@ -18,6 +18,7 @@ from restante.stores.sql.sqlite import SqliteDatabase
 from restante.stores.worktree.locate import find_worktree
 from restante.system.bells import WorktreeSessionBell
 from restante.system.clock import clock_for
+from restante.system.doorbells import FileDoorbells
 from restante.system.identity import caller_of, is_nested, program_above
 from restante.system.ids import MonotonicIds
 from restante.system.places import data_directory
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from restante.config import Settings
     from restante.domain.session import Caller
     from restante.ports import Clock, Ids, Scanner, Watcher
+    from restante.ports.monitoring import Doorbells
     from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns, Window
     from restante.stores.sql.in_memory import MemoryDatabase
     from restante.stores.sql.listening import PostgresWatcher
@@ -136,6 +138,11 @@ class SessionParts:
     def bell(self) -> SessionBell:
         """The file that the guard of the hooks looks at."""
         return WorktreeSessionBell(host_name())
+
+    @cached_property
+    def doorbells(self) -> Doorbells:
+        """One file for each monitored mailbox, in the data directory."""
+        return FileDoorbells(self._directory)
 
     @cached_property
     def leavings(self) -> Leavings:

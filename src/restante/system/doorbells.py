@@ -1,0 +1,223 @@
+"""Bells of monitored mailboxes: a poster rings after its commit, and whoever listens looks for itself.
+
+``<data>/bells/<first 32 hex digits of the address's SHA-256>`` is there as long as the mailbox is armed, and a ring is
+its new modification time. It holds the address and, where a waiter of a session is rung too, ``session.<id>``: that
+session has a file of this name and a FIFO ``session.<id>.fifo``, to which ``<digest>.fifo`` is a second name; how many
+names the FIFO has says how many mailboxes wait by it. Nothing here holds a word of mail, follows a link or waits.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from restante.domain.errors import RestanteError
+from restante.system.private import is_plain, make_private, open_private
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+FIFO = ".fifo"
+WAITER = "session."
+# What a session's waiter leaves beside its FIFO; see scripts/restante-waiter.
+LEAVINGS = (".pid", ".lock")
+RING = b"r\n"
+QUIT = b"q\n"
+
+_LOOK_SECONDS = 1.0
+# The library looks every so often whether the kernel told it something, and waits for the next look to be quiet: a ring
+# is heard after twice as long at most.
+_STEP_MS = 20
+_SLICE_MS = 1000
+
+
+class FileDoorbells:
+    """A ``ports.monitoring.Doorbells`` in the data directory.
+
+    Args:
+        data_directory: Where Restante keeps what belongs to no worktree.
+        poll: Look once a second instead of asking the kernel, as is done where the extra ``watch`` is not installed.
+    """
+
+    def __init__(self, data_directory: str, *, poll: bool = False) -> None:
+        self._directory = os.path.join(data_directory, "bells")
+        self._poll = poll
+        self._heard: dict[str, int] = {}
+
+    @property
+    def looks(self) -> bool:
+        """Whether bells are heard by looking once a second, because nothing tells of them."""
+        return self._poll or not _kernel_watch()
+
+    def expect(self, mailbox: str, waiter: str = "") -> None:
+        """Let bells of a mailbox be heard from now on; see ``ports.monitoring.Doorbells``."""
+        path = self._path(mailbox)
+        session = WAITER + waiter if is_plain(waiter) else ""
+        lines = f"{mailbox}\n{session}\n".encode(errors="surrogateescape")
+        with suppress(OSError, RestanteError):
+            make_private(self._directory)
+            if self._waiter_of(mailbox) != session:
+                self._leave_waiter(mailbox)
+            if session:
+                self._open_waiter(session)
+                with suppress(FileExistsError):
+                    os.link(self._in(session + FIFO), path + FIFO, follow_symlinks=False)
+            fd = open_private(path, os.O_RDWR | os.O_CREAT)
+            try:
+                if os.pread(fd, len(lines) + 1, 0) != lines:
+                    os.ftruncate(fd, 0)
+                    os.pwrite(fd, lines, 0)
+            finally:
+                os.close(fd)
+
+    def forget(self, mailbox: str) -> None:
+        """Take the bell away, and with a session's last one what its waiter waits at; see ``Doorbells``."""
+        path = self._path(mailbox)
+        self._leave_waiter(mailbox)
+        with suppress(OSError):
+            os.unlink(path)
+        self._heard.pop(path, None)
+
+    def ring(self, mailbox: str) -> None:
+        """Ring; see ``Doorbells``."""
+        # Mostly nothing on this machine is armed; the name of a bell takes a module to work out.
+        if not os.path.isdir(self._directory):
+            return
+        path = self._path(mailbox)
+        with suppress(OSError):
+            os.utime(path, follow_symlinks=False)
+            write_fifo(path + FIFO, RING)
+
+    def rung(self, mailboxes: Sequence[str]) -> list[str]:
+        """Return those whose bell rang since this was last asked; the first time all of them; see ``Doorbells``."""
+        found = []
+        for mailbox in mailboxes:
+            path = self._path(mailbox)
+            with suppress(OSError):
+                rang = os.lstat(path).st_mtime_ns
+                if self._heard.get(path) != rang:
+                    self._heard[path] = rang
+                    found.append(mailbox)
+        return found
+
+    def ticks(self, timeout: float | None = None) -> Iterator[None]:
+        """Yield once at the start, whenever a bell may have rung, and once when the time is over; see ``Doorbells``."""
+        end = None if timeout is None else time.monotonic() + timeout
+        # Before the first look of whoever asked: what rings while they look must not be missed.
+        before = self._signature()
+        yield
+        while True:
+            looks = self.looks or not before
+            for is_news in self._look(before) if looks else self._listen():
+                if is_news:
+                    yield
+                if end is not None and time.monotonic() >= end:
+                    yield
+                    return
+                if looks:
+                    break
+            before = self._signature()
+
+    def _look(self, before: tuple[tuple[str, int], ...]) -> Iterator[bool]:
+        time.sleep(_LOOK_SECONDS)
+        yield self._signature() != before
+
+    def _listen(self) -> Iterator[bool]:
+        """Tell whether there was news, once for each slice of time, as long as any mailbox is armed."""
+        from watchfiles import watch
+
+        began = False
+        with suppress(OSError):
+            for changes in watch(
+                self._directory,
+                watch_filter=None,
+                debounce=2 * _STEP_MS,
+                step=_STEP_MS,
+                rust_timeout=_SLICE_MS,
+                yield_on_timeout=True,
+                raise_interrupt=True,
+                recursive=False,
+            ):
+                # The first answer also stands for whatever happened before the kernel began to watch.
+                yield bool(changes) or not began
+                began = True
+                if not self._signature():
+                    return
+        if not began:
+            # The system has no watch left to give; so it is looked, as without the library.
+            time.sleep(_LOOK_SECONDS)
+            yield True
+
+    def _signature(self) -> tuple[tuple[str, int], ...]:
+        try:
+            with os.scandir(self._directory) as entries:
+                return tuple(sorted((one.name, one.stat(follow_symlinks=False).st_mtime_ns) for one in entries))
+        except OSError:
+            return ()
+
+    def _open_waiter(self, session: str) -> None:
+        path = self._in(session)
+        os.close(open_private(path, os.O_WRONLY | os.O_CREAT))
+        with suppress(FileExistsError):
+            os.mkfifo(path + FIFO, 0o600)
+
+    def _waiter_of(self, mailbox: str) -> str:
+        """Return the name of the waiter that a bell rings too; empty for none."""
+        try:
+            fd = open_private(self._path(mailbox), os.O_RDONLY)
+        except (OSError, RestanteError):
+            return ""
+        try:
+            last = os.read(fd, 65_536).decode(errors="replace").rstrip("\n").rpartition("\n")[2]
+        except OSError:
+            return ""
+        finally:
+            os.close(fd)
+        return last if last.startswith(WAITER) and is_plain(last.removeprefix(WAITER)) else ""
+
+    def _leave_waiter(self, mailbox: str) -> None:
+        session = self._waiter_of(mailbox)
+        with suppress(OSError):
+            os.unlink(self._path(mailbox) + FIFO)
+        if not session:
+            return
+        waiter = self._in(session)
+        with suppress(OSError):
+            if os.lstat(waiter + FIFO).st_nlink > 1:
+                return
+        write_fifo(waiter + FIFO, QUIT)
+        for end in ("", FIFO, *LEAVINGS):
+            with suppress(OSError):
+                os.unlink(waiter + end)
+
+    def _path(self, mailbox: str) -> str:
+        import hashlib
+
+        data = mailbox.encode(errors="surrogateescape")
+        return self._in(hashlib.sha256(data).hexdigest()[:32])
+
+    def _in(self, name: str) -> str:
+        return os.path.join(self._directory, name)
+
+
+def write_fifo(path: str, line: bytes) -> bool:
+    """Write one short line to a FIFO that somebody reads, and tell whether it was; never waits, never raises."""
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return stat.S_ISFIFO(os.fstat(fd).st_mode) and os.write(fd, line) == len(line)
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
+
+
+def _kernel_watch() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("watchfiles") is not None
