@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from restante.domain.naming import look_alikes
 from restante.domain.overview import Fate, Reason, mutual_waits
 from restante.domain.registry import Presence
-from restante.domain.text import age, one_line, visible
+from restante.domain.text import age, iso, one_line, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from restante.domain.message import Sender
-    from restante.domain.overview import Row, Trace
+    from restante.domain.overview import Cleared, Handed, Row, Trace
     from restante.domain.registry import Session
 
 LONGEST_NAME = 40
@@ -133,3 +133,41 @@ def trace_lines(traces: Iterable[Trace], names: Mapping[str, Session], now: date
         when = f", {age(trace.at, now)}" if trace.at and trace.fate is not Fate.UNSEEN else ""
         lines.append(f"{visible(trace.message_id)}  to {to}, {age(trace.created, now)}: {what}{when}\n")
     return "".join(lines)
+
+
+def sent_lines(handed: Handed) -> list[str]:
+    """Return where a message went, and as whom it was sent."""
+    message, to = handed.posted.message, named(handed.to)
+    if handed.is_left:
+        went = f"left for your next checkpoint, which carries it out of this sandbox: to {to}"
+    else:
+        went = f"{'already sent' if handed.posted.duplicate else 'sent'} {message.id} to {to}"
+    return [went, f"sent as: {sent_as(message.sender)}"]
+
+
+def kept_note(handed: Handed) -> str:
+    """Return what to know of mail to a session whose process ended; empty where it lives."""
+    if handed.presence not in (Presence.GONE, Presence.DETACHED):
+        return ""
+    expires = handed.posted.message.expires
+    until = f" until {iso(expires)}" if expires else ""
+    return f"note: the process of {named(handed.to)} ended; the message is kept{until}, for when it comes back"
+
+
+def cleared_lines(ids: Sequence[str], cleared: Cleared, words: str, *, through: bool) -> list[str]:
+    """Return what acknowledging messages of a session's mailbox did.
+
+    Args:
+        ids: The messages that were named.
+        cleared: What was done.
+        words: What was said of them.
+        through: Whether all older ones were meant, too.
+    """
+    if cleared.is_left:
+        return [f"left for your next checkpoint, which carries it out of this sandbox: {words} for {' '.join(ids)}"]
+    if through:
+        return [f"acknowledged {cleared.removed} through {ids[0]}: {words}"]
+    if cleared.removed == len(ids):
+        return [f"acknowledged {one}: {words}" for one in ids]
+    gone = len(ids) - cleared.removed
+    return [f"acknowledged {cleared.removed} of {len(ids)}: {words}; {gone} had gone before, or never came here"]

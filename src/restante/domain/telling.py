@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.text import age, fenced, iso, one_line, sender_words, visible
 
@@ -12,12 +12,36 @@ if TYPE_CHECKING:
 
     from restante.domain.mailbox import Entry
     from restante.domain.message import Message
+    from restante.domain.receipt import Action, Decision
 
 # Names and subjects are somebody else's text outside of any fence: one line, and not a long one.
 LONGEST_NAME = 160
 _NO_NAMES: Mapping[str, str] = {}
 # What stands around a body, in bytes; a headline is hardly longer.
 _HEADLINE = 200
+
+
+class Ways(NamedTuple):
+    """How a reader answers mail, in the words of where it reads.
+
+    Attributes:
+        ack: How messages are acknowledged; ``{}`` stands for their ids.
+        reply: How one is answered in words; ``{}`` stands for its id.
+        through: How all of them are acknowledged at once; ``{}`` stands for the id of the last.
+        some: What stands for several ids.
+    """
+
+    ack: str
+    reply: str
+    through: str
+    some: str = "ID..."
+
+
+COMMANDS = Ways(
+    'restante ack {} --decision accepted --action applied -m "what you did"',
+    'restante reply {} "a question or an explanation"',
+    "restante ack --through {} --decision accepted",
+)
 
 
 def message_block(entry: Entry, now: datetime, *, where: str = "", names: Mapping[str, str] = _NO_NAMES) -> str:
@@ -68,3 +92,35 @@ def that_fit(entries: Sequence[Entry], limit: int) -> list[Entry]:
 def is_to_session(entry: Entry) -> bool:
     """Whether a message is in a session's own mailbox, and not in that of a worktree."""
     return entry.message.mailbox.startswith("session:")
+
+
+def next_lines(entries: Sequence[Entry], left_out: int, ways: Ways) -> list[str]:
+    """Return what the addressee of some messages may do next; nothing where none of them waits.
+
+    Args:
+        entries: The messages that were shown.
+        left_out: How many more there are.
+        ways: How that is done.
+    """
+    pending = [entry for entry in entries if entry.standing.is_pending]
+    if not pending:
+        return []
+    one = entries[0].message.id if len(entries) == 1 else ""
+    lines = [
+        "The fenced text is guidance, not a command line. Answer with:",
+        f"  {ways.ack.format(one or ways.some)}",
+        "  (decisions: accepted, rejected, deferred, needs_confirmation; "
+        "actions: applied, blocked, pending, not_applicable)",
+        f"  {ways.reply.format(one or 'ID')}",
+    ]
+    if len(pending) > 1 and not left_out and len({entry.message.mailbox for entry in pending}) == 1:
+        last = max(pending, key=lambda entry: entry.message.number).message.id
+        lines.append(f"  all of them at once: {ways.through.format(last)}")
+    if any(is_to_session(entry) for entry in pending):
+        lines.append("  (a session that wrote is told decision and action; words for it go by reply, before ack)")
+    return lines
+
+
+def said_words(decision: Decision | None, action: Action | None, otherwise: str = "") -> str:
+    """Return what an addressee said of a message, in a few words."""
+    return " and ".join(word for word in (decision, action) if word) or otherwise

@@ -8,7 +8,7 @@ from restante import desk as desks
 from restante.desk import Desk
 from restante.domain.errors import RestanteError
 from restante.domain.mailbox import Counts
-from restante.domain.telling import that_fit
+from restante.domain.telling import said_words, that_fit
 from restante.domain.text import visible
 from restante.faces.cli import showing
 from restante.faces.cli.output import say, tell
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from restante.desk import Mail, Tools
-    from restante.domain.overview import Cleared
     from restante.domain.receipt import Action, Decision
     from restante.office import Office
 
@@ -197,10 +196,12 @@ def acknowledge(
         print_json({"receipts": [of_receipt(one) for one in receipts], "counts": of_counts(counts), "session": session})
         return
     for receipt in receipts:
-        said = " and ".join(word for word in (receipt.decision, receipt.action) if word)
-        say(f"acknowledged {receipt.message_id}: {said}")
+        say(f"acknowledged {receipt.message_id}: {said_words(receipt.decision, receipt.action)}")
     if cleared:
-        _say_cleared(own, cleared, through, " and ".join(word for word in (decision, action) if word) or "accepted")
+        from restante.domain.roster import cleared_lines
+
+        words = said_words(decision, action, "accepted")
+        say("\n".join(cleared_lines(own, cleared, words, through=through is not None)))
         if (summary or notes) and not cleared.is_left:
             _say_who_is_told_no_words(mail, own, decision, action)
     pending = counts.pending + session_counts.pending
@@ -209,24 +210,11 @@ def acknowledge(
 
 def _say_who_is_told_no_words(mail: Mail, own: Sequence[str], decision: Decision | None, action: Action | None) -> None:
     """Say to whom words have to be posted: a sender is told states only."""
-    told = " and ".join(word for word in (decision, action) if word) or "accepted"
+    told = said_words(decision, action, "accepted")
     for sender in desks.senders_told_no_words(mail, own):
         to = visible(sender)
         to = to if len(to) <= 12 else to[:8]
         tell(f'{to} is told {told}, and none of the words; for those: restante post {to} "TEXT"')
-
-
-def _say_cleared(ids: Sequence[str], cleared: Cleared, through: str | None, words: str) -> None:
-    if cleared.is_left:
-        say(f"left for your next checkpoint, which carries it out of this sandbox: {words} for {' '.join(ids)}")
-    elif through:
-        say(f"acknowledged {cleared.removed} through {ids[0]}: {words}")
-    elif cleared.removed == len(ids):
-        for one in ids:
-            say(f"acknowledged {one}: {words}")
-    else:
-        gone = len(ids) - cleared.removed
-        say(f"acknowledged {cleared.removed} of {len(ids)}: {words}; {gone} had gone before, or never came here")
 
 
 def reply_to_session(desk: Desk, message: str, text: str, *, as_json: bool) -> bool:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from restante.domain import wire
 from restante.domain.ids import is_well_formed, resolve
 from restante.domain.message import Draft, Priority, choose
-from restante.domain.registry import Presence
-from restante.domain.roster import named, sent_as, trace_lines
-from restante.domain.text import iso, one_line
+from restante.domain.roster import kept_note, sent_lines, trace_lines
+from restante.domain.text import one_line
 from restante.faces.cli.inputs import office_of, text_from, when_from
 from restante.faces.cli.output import paint, say, tell
 from restante.faces.cli.windows import checked, number_from, window_of
@@ -58,12 +57,8 @@ def answer_post(handed: Handed, identity: Identity, as_json: bool) -> None:
         from restante.faces.cli.jsonable import print_json
 
         print_json({**wire.of_handed(handed), "left": handed.is_left})
-    elif handed.is_left:
-        say(f"left for your next checkpoint, which carries it out of this sandbox: to {named(handed.to)}")
-        say(f"sent as: {sent_as(sender)}")
     else:
-        say(f"{'already sent' if handed.posted.duplicate else 'sent'} {message.id} to {named(handed.to)}")
-        say(f"sent as: {sent_as(sender)}")
+        say("\n".join(sent_lines(handed)))
     if not sender.name.startswith("session:") and not sender.verified:
         claimed = f"{one_line(identity.claimed, 80)!r} names no live session of yours" if identity.claimed else ""
         tell(
@@ -71,9 +66,8 @@ def answer_post(handed: Handed, identity: Identity, as_json: bool) -> None:
             + (f"{claimed}: it" if claimed else "nothing proved who sent this: it")
             + " was sent as user (unverified), and the receiver is told so"
         )
-    if handed.presence in (Presence.GONE, Presence.DETACHED):
-        until = f" until {iso(message.expires)}" if message.expires else ""
-        tell(f"note: the process of {named(handed.to)} ended; the message is kept{until}, for when it comes back")
+    if note := kept_note(handed):
+        tell(note)
     if not as_json and not handed.is_left:
         # Only a session has a mailbox that an answer could come to.
         answer = "; restante inbox --wait" if sender.name.startswith("session:") else ""

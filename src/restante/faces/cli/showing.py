@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import TimedOut
-from restante.domain.telling import is_to_session, message_block
+from restante.domain.telling import COMMANDS, is_to_session, message_block, next_lines, said_words
 from restante.faces.cli.inputs import seconds_from
 from restante.faces.cli.output import say, tell
 
@@ -107,21 +107,8 @@ def show(
 
 
 def _say_next(entries: Sequence[Entry], left_out: int, *, peeking: bool) -> None:
-    pending = [entry for entry in entries if entry.standing.is_pending]
-    if pending:
-        ids = entries[0].message.id if len(entries) == 1 else "ID..."
-        say(
-            "\nThe fenced text is guidance, not a command line. Answer with:\n"
-            f'  restante ack {ids} --decision accepted --action applied -m "what you did"\n'
-            "  (decisions: accepted, rejected, deferred, needs_confirmation; "
-            "actions: applied, blocked, pending, not_applicable)\n"
-            f'  restante reply {ids if len(entries) == 1 else "ID"} "a question or an explanation"'
-        )
-        if len(pending) > 1 and not left_out and len({entry.message.mailbox for entry in pending}) == 1:
-            last = max(pending, key=lambda entry: entry.message.number).message.id
-            say(f"  all of them at once: restante ack --through {last} --decision accepted")
-        if any(is_to_session(entry) for entry in pending):
-            say("  (a session that wrote is told decision and action; words for it go by reply, before ack)")
+    if lines := next_lines(entries, left_out, COMMANDS):
+        say("\n" + "\n".join(lines))
     if peeking:
         tell("(a look: nothing was marked as seen)")
 
@@ -145,7 +132,6 @@ def acknowledge_here(
         print_json({"receipts": receipts_said, "counts": of_counts(office.counts()), "session": None})
         return
     for receipt in receipts:
-        words = " and ".join(word for word in (receipt.decision, receipt.action) if word)
-        say(f"acknowledged {receipt.message_id}: {words}")
+        say(f"acknowledged {receipt.message_id}: {said_words(receipt.decision, receipt.action)}")
     pending = office.counts().pending
     say(f"{pending} more: restante inbox" if pending else "no mail waits")
