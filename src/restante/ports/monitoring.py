@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
 
-    from restante.domain.monitor import Monitor, Sight, Signal, Stages, Subscription, Target, Woken
+    from restante.domain.monitor import Monitor, Sight, Signal, Subscription, Target, Woken
 
 _Answer = TypeVar("_Answer")
 
@@ -40,15 +40,17 @@ class Monitors(Protocol):
 class Sights(Protocol):
     """Numbers of mailboxes, without a letter of their mail: it marks nothing and never reads a text."""
 
-    def look(self, mailbox: str, owner: str) -> Sight:
+    def look(self, mailbox: str, owner: str, *, whole: bool = False) -> Sight:
         """Return what is to be seen of a mailbox of whatever home.
+
+        Args:
+            mailbox: Its address.
+            owner: Whose.
+            whole: Whether the acknowledged ones are counted too.
 
         Raises:
             StorageFailed: It cannot be looked at.
         """
-
-    def stages(self, mailbox: str, owner: str) -> Stages:
-        """Return how far the messages of a mailbox have come; raises as ``look``."""
 
 
 class Subscriptions(Protocol):

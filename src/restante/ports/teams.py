@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime, timedelta
 
     from restante.domain.mailbox import Posted
     from restante.domain.message import Draft
     from restante.domain.monitor import Signal
+    from restante.domain.overview import Trace
     from restante.domain.registry import Presence, Process
     from restante.domain.team import Lease, Member
     from restante.ports import Mailbox
@@ -90,6 +91,16 @@ class RoleBoxes(Protocol):
 
     def signals(self, role: str, owner: str, *, after: int = 0) -> list[tuple[int, Signal]]:
         """Return what the messages of a role with a greater number say of actions, with those numbers, in order."""
+
+    def traces(self, sender: str, owner: str, *, message_ids: Sequence[str] = (), limit: int = 100) -> list[Trace]:
+        """Return what became of a sender's messages, the newest first; ``to`` is the role's address.
+
+        Args:
+            sender: As the messages name it.
+            owner: Whose.
+            message_ids: Only these; then those in mailboxes of sessions too, where they are kept in the same database.
+            limit: At most so many.
+        """
 
     def fenced(self, role: str, owner: str, session: str, generation: int | None = None) -> Mailbox:
         """Return the mailbox for its holder: each change checks in its own transaction that the session holds the role.

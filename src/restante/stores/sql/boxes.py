@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from restante.domain.mailbox import Counts
 from restante.domain.overview import Fate, Trace
 from restante.domain.receipt import Action, Decision
+from restante.stores.sql.addressing import address_at
 from restante.stores.sql.counting import last_event
 from restante.stores.sql.ledger import Sight, count, mail_counter, open_ledger, senders_of
 from restante.stores.sql.rows import ACKNOWLEDGED, EXPIRED, WITHDRAWN, to_ms, to_time
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from restante.ports import Clock, Ids
     from restante.stores.sql.ledger import Ledger
     from restante.stores.sql.rows import Row
-    from restante.stores.sql.transaction import Database
+    from restante.stores.sql.transaction import Database, Transaction
 
 PREFIX = "session:"
 
@@ -147,21 +148,9 @@ class SqlBoxes:
 
     def traces(self, sender: str, owner: str, *, message_ids: Sequence[str] = (), limit: int = 100) -> list[Trace]:
         """Return what became of a sender's messages, the newest first; see ``ports.sessions.Boxes.traces``."""
-        known = {"owner": owner, "sender": sender}
-        limit = max(0, limit)
         with self._database.reading() as run:
-            if run is None:
-                return []
             now = to_ms(self._clock.now())
-            if message_ids:
-                wanted = [one for one in dict.fromkeys(message_ids) if one.isascii()]
-                there = [row for one in wanted for row in run.all("trace", **known, id=one)]
-                gone = [row for one in wanted for row in run.all("trace_of_deleted", **known, id=one)]
-            else:
-                there = run.all("traces", **known, most=limit)
-                gone = run.all("traces_of_deleted", **known, most=limit)
-        traces = [*(_trace(row, now) for row in there), *map(_trace_of_deleted, gone)]
-        return sorted(traces, key=lambda trace: trace.message_id, reverse=True)[:limit]
+            return find_traces(run, now, sender, owner, message_ids=message_ids, limit=limit) if run else []
 
     def owners(self) -> list[str]:
         """Return whose mailboxes there are, sorted."""
@@ -189,6 +178,41 @@ class SqlBoxes:
         for session_id in expiring:
             self.box(session_id, owner).sweep()
         return expiring
+
+
+def find_traces(
+    run: Transaction,
+    now: int,
+    sender: str,
+    owner: str,
+    *,
+    message_ids: Sequence[str] = (),
+    limit: int = 100,
+    of_roles: bool = False,
+) -> list[Trace]:
+    """Return what became of a sender's messages, the newest first.
+
+    Args:
+        run: The transaction.
+        now: The time, in milliseconds since 1970.
+        sender: Whose messages.
+        owner: On whose behalf.
+        message_ids: Only these.
+        limit: At most so many.
+        of_roles: Without ids: what was posted to no session, instead of what was posted to one.
+    """
+    known = {"owner": owner, "sender": sender}
+    limit = max(0, limit)
+    if message_ids:
+        wanted = [one for one in dict.fromkeys(message_ids) if one.isascii()]
+        there = [row for one in wanted for row in run.all("trace", **known, id=one)]
+        gone = [row for one in wanted for row in run.all("trace_of_deleted", **known, id=one)]
+    else:
+        there = run.all("traces_of_roles" if of_roles else "traces", **known, most=limit)
+        gone = run.all("traces_of_deleted_roles" if of_roles else "traces_of_deleted", **known, most=limit)
+    traces = [*(_trace(row, now) for row in there), *map(_trace_of_deleted, gone)]
+    named = [one._replace(to=address_at(one.to, owner)) for one in traces]
+    return sorted(named, key=lambda trace: trace.message_id, reverse=True)[:limit]
 
 
 def _ids(rows: list[Row]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import Damaged, NoSuchMessage, NoSuchSession
 from restante.domain.mailbox import ChangeKind, Counts
+from restante.stores.sql.addressing import place_of
 from restante.stores.sql.counting import bump
 from restante.stores.sql.rows import EXPIRED, Letter, read_receipt, readable, to_ms, to_time
 
@@ -306,11 +307,12 @@ def open_ledger(
     known: Known | None = run.memory.get(key)
     if known:
         return Ledger(run, address, known, now, earlier, owner=owner)
-    row = run.one("box", address=address, owner=owner)
+    place = place_of(address, owner)
+    row = run.one("box", address=place, owner=owner)
     if row is None and create:
         # The tag tells the cursors of a deleted and newly made database from those of this one.
-        run.do("add_box", address=address, tag=os.urandom(4).hex(), owner=owner)
-        row = run.one("box", address=address, owner=owner)
+        run.do("add_box", address=place, tag=os.urandom(4).hex(), owner=owner)
+        row = run.one("box", address=place, owner=owner)
         if row is None:
             raise NoSuchSession(f"no mailbox {address}")
     if row is None:

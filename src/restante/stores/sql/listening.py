@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import psycopg
 from psycopg import sql
 
+from restante.stores.sql.addressing import address_at
 from restante.stores.sql.postgres.dialect import unescape
 
 if TYPE_CHECKING:
@@ -199,4 +200,5 @@ def _read(notice: bytes) -> Heard | None:
         kind, owner, name = json.loads(notice)
     except ValueError:
         return None
-    return Heard(kind, unescape(owner), unescape(name))
+    owner = unescape(owner)
+    return Heard(kind, owner, address_at(unescape(name), owner))

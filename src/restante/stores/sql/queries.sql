@@ -36,6 +36,12 @@ turn_ended_ms, turn_source, blocked, open_todos, total_todos, parked_since_ms, p
 -- columns: member
 role, joined_ms, worktree, vendor, generation, session, host, pid, started, taken_ms, beat_ms, ttl_ms;
 
+-- columns: waits
+(m.expires_ms IS NULL OR m.expires_ms > :now);
+
+-- columns: subscription
+id, mailbox, owner, action, correlation, states, session, report_only, created_ms, expires_ms, reports_expiry;
+
 -- name: box
 -- The counters of one mailbox, and when the first of what waits there expires; a foreign one is none. A writer holds
 -- the lock on them until it commits.
@@ -244,6 +250,10 @@ DELETE FROM receipts WHERE mailbox = :box;
 -- Delete the replies of a mailbox.
 DELETE FROM replies WHERE mailbox = :box;
 
+-- name: delete_signals
+-- Delete what the messages of a mailbox said of actions.
+DELETE FROM signals WHERE mailbox = :box;
+
 -- name: delete_messages
 -- Delete the messages of a mailbox; its counters stay.
 DELETE FROM messages WHERE mailbox = :box;
@@ -293,6 +303,12 @@ SELECT {trace} FROM messages AS m JOIN mailboxes AS b ON b.id = m.mailbox
 WHERE m.owner = :owner AND m.sender = :sender AND b.address >= 'session:' AND b.address < 'session<'
 ORDER BY m.id DESC LIMIT :most;
 
+-- name: traces_of_roles
+-- The same of what was posted to no session.
+SELECT {trace} FROM messages AS m JOIN mailboxes AS b ON b.id = m.mailbox
+WHERE m.owner = :owner AND m.sender = :sender AND (b.address < 'session:' OR b.address >= 'session<')
+ORDER BY m.id DESC LIMIT :most;
+
 -- name: trace
 -- What became of one message that a sender posted.
 SELECT {trace} FROM messages AS m JOIN mailboxes AS b ON b.id = m.mailbox
@@ -303,6 +319,13 @@ WHERE m.owner = :owner AND m.sender = :sender AND m.id = :id;
 SELECT m.id, b.address, m.created_ms, m.deleted_ms, m.closed, m.closed_ms, m.decision, m.action
 FROM deleted AS m JOIN mailboxes AS b ON b.id = m.mailbox
 WHERE m.owner = :owner AND m.sender = :sender AND b.address >= 'session:' AND b.address < 'session<'
+ORDER BY m.id DESC LIMIT :most;
+
+-- name: traces_of_deleted_roles
+-- The same of mailboxes that are no session's.
+SELECT m.id, b.address, m.created_ms, m.deleted_ms, m.closed, m.closed_ms, m.decision, m.action
+FROM deleted AS m JOIN mailboxes AS b ON b.id = m.mailbox
+WHERE m.owner = :owner AND m.sender = :sender AND (b.address < 'session:' OR b.address >= 'session<')
 ORDER BY m.id DESC LIMIT :most;
 
 -- name: trace_of_deleted
@@ -479,3 +502,87 @@ UPDATE members SET beat_ms = :now WHERE owner = :owner AND role = :role;
 -- Keep that nobody holds a role.
 UPDATE members SET session = '', host = NULL, pid = NULL, started = NULL, taken_ms = NULL, beat_ms = NULL, ttl_ms = 0
 WHERE owner = :owner AND role = :role;
+
+-- name: add_signal
+-- Keep what a message says of an action.
+INSERT INTO signals (mailbox, number, action, correlation, state)
+VALUES (:box, :number, :action, :correlation, :state);
+
+-- name: signals
+-- What messages say of actions, in order.
+SELECT number, action, correlation, state FROM signals WHERE mailbox = :box AND number > :after ORDER BY number;
+
+-- name: sight
+-- What a collector may see of a mailbox: the number of the newest unseen message, how many are unseen, how many wait,
+-- how many of the unseen were told of. No text of a message is touched.
+SELECT COALESCE(MAX(CASE WHEN m.unseen = 1 THEN m.number END), 0), COUNT(CASE WHEN m.unseen = 1 THEN 1 END),
+    COUNT(m.number), COUNT(CASE WHEN m.unseen = 1 AND m.noticed_ms IS NOT NULL THEN 1 END)
+FROM mailboxes AS b
+LEFT JOIN messages AS m ON m.mailbox = b.id AND m.closed = '' AND {waits}
+WHERE b.address = :place AND b.owner = :owner;
+
+-- name: whole_sight
+-- The same, and how many were acknowledged: all without those that wait and those that left without a word, so that
+-- no history is counted.
+SELECT COALESCE(MAX(CASE WHEN m.unseen = 1 AND {waits} THEN m.number END), 0),
+    COUNT(CASE WHEN m.unseen = 1 AND {waits} THEN 1 END), COUNT(CASE WHEN {waits} THEN 1 END),
+    COUNT(CASE WHEN m.unseen = 1 AND m.noticed_ms IS NOT NULL AND {waits} THEN 1 END),
+    b.total - COUNT(m.number) - (
+        SELECT COUNT(*) FROM messages AS l
+        WHERE l.mailbox = b.id AND l.closed <> '' AND l.closed <> 'acknowledged'
+    )
+FROM mailboxes AS b LEFT JOIN messages AS m ON m.mailbox = b.id AND m.closed = ''
+WHERE b.address = :place AND b.owner = :owner GROUP BY b.id, b.total;
+
+-- name: monitor
+-- The monitor of a mailbox.
+SELECT mailbox, owner, record FROM monitors WHERE owner = :owner AND mailbox = :mailbox;
+
+-- name: monitors
+-- All monitors.
+SELECT mailbox, owner, record FROM monitors ORDER BY mailbox, owner;
+
+-- name: monitors_of_owner
+-- An owner's monitors.
+SELECT mailbox, owner, record FROM monitors WHERE owner = :owner ORDER BY mailbox;
+
+-- name: monitors_of_session
+-- The monitors that wake a session.
+SELECT mailbox, owner, record FROM monitors WHERE session = :session ORDER BY mailbox, owner;
+
+-- name: keep_monitor
+-- Keep how a monitor stands.
+INSERT INTO monitors (owner, mailbox, session, state, record) VALUES (:owner, :mailbox, :session, :state, :record)
+ON CONFLICT (owner, mailbox) DO UPDATE SET session = excluded.session, state = excluded.state,
+    record = excluded.record;
+
+-- name: drop_monitor
+-- Forget a monitor.
+DELETE FROM monitors WHERE owner = :owner AND mailbox = :mailbox;
+
+-- name: add_subscription
+-- Keep who wants to be woken once.
+INSERT INTO subscriptions (
+    id, owner, mailbox, action, correlation, states, session, report_only, created_ms, expires_ms, reports_expiry
+) VALUES (
+    :id, :owner, :mailbox, :action, :correlation, :states, :session, :report_only, :created_ms, :expires_ms,
+    :reports_expiry
+);
+
+-- name: subscriptions
+-- An owner's subscriptions, in the order they were made.
+SELECT {subscription} FROM subscriptions WHERE owner = :owner ORDER BY created_ms, id;
+
+-- name: subscriptions_to
+-- Who waits for a run of an action.
+SELECT {subscription} FROM subscriptions
+WHERE owner = :owner AND mailbox = :mailbox AND action = :action AND correlation = :correlation
+ORDER BY created_ms, id;
+
+-- name: subscriptions_expired
+-- What nobody has to wait for any more, of all owners.
+SELECT {subscription} FROM subscriptions WHERE expires_ms <= :now ORDER BY owner, created_ms, id;
+
+-- name: drop_subscription
+-- Take a subscription away.
+DELETE FROM subscriptions WHERE id = :id AND owner = :owner;

@@ -70,6 +70,9 @@ CREATE INDEX messages_pending ON messages (mailbox, number, closed, expires_ms, 
 CREATE INDEX messages_expiring ON messages (mailbox, expires_ms)
     WHERE closed = '' AND expires_ms IS NOT NULL;
 
+-- What left without a word: few, so that the others can be counted by taking them away.
+CREATE INDEX messages_lost ON messages (mailbox) WHERE closed <> '' AND closed <> 'acknowledged';
+
 -- Everything that happened, in order. message_id stays readable without the message.
 CREATE TABLE changes (
     mailbox INTEGER NOT NULL REFERENCES mailboxes (id),
@@ -251,6 +254,8 @@ CREATE TABLE subscriptions (
 ) WITHOUT ROWID;
 
 CREATE INDEX subscriptions_of_mailboxes ON subscriptions (owner, mailbox, action, correlation);
+
+CREATE INDEX subscriptions_expiring ON subscriptions (expires_ms);
 
 -- What a message says of an action, for whoever subscribed to it: never its text.
 CREATE TABLE signals (

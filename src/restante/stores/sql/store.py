@@ -262,7 +262,7 @@ class SqlMailbox:
             if ledger is None or not ledger.total:
                 return
             ledger.run.do("keep_ids", box=ledger.box, now=to_ms(ledger.now))
-            for what in ("shown", "changes", "receipts", "replies", "messages"):
+            for what in ("shown", "changes", "receipts", "replies", "signals", "messages"):
                 ledger.run.do(f"delete_{what}", box=ledger.box)
             ledger.total = 0
 

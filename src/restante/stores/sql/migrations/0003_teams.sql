@@ -47,6 +47,8 @@ CREATE TABLE subscriptions (
 
 CREATE INDEX subscriptions_of_mailboxes ON subscriptions (owner, mailbox, action, correlation);
 
+CREATE INDEX subscriptions_expiring ON subscriptions (expires_ms);
+
 -- What a message says of an action, for whoever subscribed to it: never its text.
 CREATE TABLE signals (
     mailbox INTEGER NOT NULL REFERENCES mailboxes (id),
@@ -56,3 +58,6 @@ CREATE TABLE signals (
     state TEXT NOT NULL,
     PRIMARY KEY (mailbox, number)
 ) WITHOUT ROWID;
+
+-- What left without a word: few, so that the others can be counted by taking them away.
+CREATE INDEX messages_lost ON messages (mailbox) WHERE closed <> '' AND closed <> 'acknowledged';

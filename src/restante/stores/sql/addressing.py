@@ -1,0 +1,20 @@
+"""Under which name a mailbox lies in a database: roles are called alike by different owners, all others are not."""
+
+from __future__ import annotations
+
+
+def place_of(address: str, owner: str) -> str:
+    """Return the name in the database for an address of an owner.
+
+    Sessions and worktrees are of one owner each, whoever asks. A role (``team/role``, without a scheme) is each
+    owner's own; no role's name holds a ``@``.
+    """
+    is_owned_role = owner and "/" in address and ":" not in address
+    return f"{address}@{owner}" if is_owned_role else address
+
+
+def address_at(place: str, owner: str) -> str:
+    """Return the address that ``place_of`` was given."""
+    end = f"@{owner}"
+    address = place[: -len(end)] if owner and place.endswith(end) else place
+    return address if place_of(address, owner) == place else place
