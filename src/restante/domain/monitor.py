@@ -34,12 +34,14 @@ class Sight(NamedTuple):
         unseen: How many messages are unseen.
         pending: How many are not acknowledged, the unseen ones among them.
         noticed: How many of the unseen ones a checkpoint or a wake made known.
+        acknowledged: How many were acknowledged; counted only where that was asked for.
     """
 
     mark: int = 0
     unseen: int = 0
     pending: int = 0
     noticed: int = 0
+    acknowledged: int = 0
 
 
 class Monitor(NamedTuple):
@@ -51,7 +53,8 @@ class Monitor(NamedTuple):
         session: Id of the session (the thread) that is woken.
         vendor: Its agent program.
         generation: Of the lease under which it was armed; 0 where the mailbox is no role's.
-        token: What proves to a check that it belongs to this arming (``task-<uuid>``); a new arming has a new one.
+        token: What proves to a check that it belongs to this arming (``task-<uuid>``). Arming again for the same
+            session while it is active keeps it.
         plan: What drives it.
         adapter: Name of the wake adapter.
         state: How it stands.
@@ -60,7 +63,7 @@ class Monitor(NamedTuple):
         time_to_live: How long without a sign of life, or without new mail, until it expires.
         expires: When it does.
         last_checked: When it was last checked; ``None`` for never.
-        heartbeat: When its receiver was last heard of; ``None`` for never.
+        heartbeat: When its receiver, or its session, was last heard of; ``None`` for never.
         last_seen: The highest mark that a check saw.
         last_delivered: The highest mark that was told to have been collected.
         last_woken: The highest mark that a wake was confirmed for.
@@ -72,6 +75,10 @@ class Monitor(NamedTuple):
         interval: The interval in seconds that the scheduled task was told to run at; 0 where there is none.
         automations: Ids of the agent program's own tasks, to be removed with it.
         receiver: The process that listens for it; ``None`` for none.
+        offered: The marks that wakes were made for since mail was last collected; the last one is ``pending``.
+        backlog: How many wakes were made since then, with those that were made again.
+        collected: When that was; ``None`` for never.
+        hindrance: Why there is no visible way to wake the session now; empty as long as there may be one.
     """
 
     mailbox: str
@@ -100,6 +107,10 @@ class Monitor(NamedTuple):
     interval: int = 0
     automations: tuple[str, ...] = ()
     receiver: Process | None = None
+    offered: tuple[int, ...] = ()
+    backlog: int = 0
+    collected: datetime | None = None
+    hindrance: str = ""
 
 
 class Wake(StrEnum):
