@@ -20,7 +20,7 @@ from restante.wiring.switching import Switches
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-_FILES = ("person", "restante.db", "mail.db", "mail.lock", "server.json", "server.lock")
+_FILES = ("person", "restante.db", "mail.db", "teams.db", "mail.lock", "server.json", "server.lock")
 _DIRECTORIES = ("", "sessions", "turns")
 _MOST_NAMED = 3
 
@@ -83,7 +83,7 @@ def _database(environment: Mapping[str, str]) -> Iterator[Check]:
             exchange.close()
         yield Check("database", ok=True, detail="the one of database.url answers")
         return
-    names = [name for name in ("restante.db", "mail.db") if os.path.exists(_path(environment, name))]
+    names = [name for name in ("restante.db", "mail.db", "teams.db") if os.path.exists(_path(environment, name))]
     for name in names:
         if fault := fault_in(_path(environment, name)):
             remedy = f"by hand: put a copy of {_path(environment, name)} in its place, or move it aside"

@@ -91,7 +91,7 @@ def _site(place: str, environment: Mapping[str, str], *, must_be_there: bool = F
         held.enter_context(serving({**environment, "RESTANTE_DATA": directory}))
         held.enter_context(files.flocked(os.path.join(directory, "mail.lock"), _WAIT_SECONDS))
         parts = []
-        for name in ("restante.db", "mail.db"):
+        for name in ("restante.db", "mail.db", "teams.db"):
             parts.append(SqliteDatabase(os.path.join(directory, name), clock=clock, ids=ids))
             held.callback(parts[-1].close)
         yield Site(directory, *parts)

@@ -9,8 +9,13 @@ def place_of(address: str, owner: str) -> str:
     Sessions and worktrees are of one owner each, whoever asks. A role (``team/role``, without a scheme) is each
     owner's own; no role's name holds a ``@``.
     """
-    is_owned_role = owner and "/" in address and ":" not in address
-    return f"{address}@{owner}" if is_owned_role else address
+    return f"{address}@{owner}" if owner and is_role(address) else address
+
+
+def is_role(place: str) -> bool:
+    """Tell whether an address, or the name in the database for one, is a role's."""
+    address = place.partition("@")[0]
+    return "/" in address and ":" not in address
 
 
 def address_at(place: str, owner: str) -> str:

@@ -10,8 +10,19 @@ import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import Conflict, Damaged, NothingThere, UsageError
+from restante.stores.sql.addressing import is_role
 from restante.stores.sql.boxes import PREFIX
-from restante.stores.sql.tables import COUNTERS, MAILBOXES, OF_MAILBOX, OF_SITE, SETTINGS, encoded, pages, total_of
+from restante.stores.sql.tables import (
+    COUNTERS,
+    MAILBOXES,
+    OF_MAILBOX,
+    OF_SITE,
+    OF_TEAMS,
+    SETTINGS,
+    encoded,
+    pages,
+    total_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,20 +42,27 @@ class Site(NamedTuple):
         name: How messages name it.
         register: Sessions, settings, accounts, and all mailboxes for which there is no other place.
         mail: The mailboxes of sessions, where they have a place of their own.
+        teams: Teams with the mailboxes of their roles, monitors, subscriptions, where they have a place of their own.
     """
 
     name: str
     register: Movable
     mail: Movable | None = None
+    teams: Movable | None = None
 
-    def home(self, address: str) -> Movable:
-        """Return where the mailbox of an address belongs."""
-        return self.mail if self.mail and address.startswith(PREFIX) else self.register
+    def home(self, place: str) -> Movable:
+        """Return where a mailbox belongs, by its address as it is in a database."""
+        own = self.mail if place.startswith(PREFIX) else self.teams if is_role(place) else None
+        return own or self.register
+
+    def home_of(self, table: Table) -> Movable:
+        """Return where the rows of a table belong that belong to no mailbox."""
+        return self.teams if self.teams and table in OF_TEAMS else self.register
 
     @property
     def parts(self) -> tuple[Movable, ...]:
         """All its databases; the one of session mail last."""
-        return (self.register, self.mail) if self.mail else (self.register,)
+        return tuple(one for one in (self.register, self.teams, self.mail) if one is not None)
 
 
 class Moved(NamedTuple):
@@ -155,7 +173,7 @@ def _check_target(source: Site, target: Site, boxes: dict[str, Row]) -> None:
                 raise Conflict(f"{target.name} holds other mail ({row[0]})", remedy=remedy)
             if row[_LAST_CHANGE] > known[_LAST_CHANGE]:
                 raise Conflict(f"{row[0]} went on in {target.name} since it was copied there", remedy=remedy)
-    for table in OF_SITE:
+    for table in (*OF_SITE, *OF_TEAMS):
         other = set(map(table.key_of, _rows(target, table))) - set(map(table.key_of, _rows(source, table)))
         if other and table is not SETTINGS:
             raise Conflict(f"{target.name} holds other {table.name} ({min(other)[-1]})", remedy=remedy)
@@ -217,21 +235,21 @@ def _copy(run: Mover, box: _Box, write: Mover) -> None:
 
 def _move_rest(source: Site, target: Site, whole: hashlib._Hash) -> int:
     """Copy what belongs to no mailbox, and return how many sessions there are."""
-    tables = {table: _rows(source, table) for table in OF_SITE}
+    tables = {table: _rows(source, table) for table in (*OF_SITE, *OF_TEAMS)}
     counters = _counters(source)
-    with target.register.writing(create=True) as write:
-        assert write
-        for table, rows in tables.items():
-            write.raw(table.delete())
-            write.raw(table.insert(), [table.values(row) for row in rows])
-        if target.mail:
-            # Its mail is on its disk now.
-            write.raw(SETTINGS.insert(), [{"name": _PERSISTENCE, "value": "on"}])
     for database in target.parts:
+        own = {table: rows for table, rows in tables.items() if target.home_of(table) is database}
+        if database is target.teams and not any(own.values()) and not _is_there(database):
+            # A place for teams is made by the first of them.
+            continue
         with database.writing(create=True) as write:
             assert write
-            write.raw(COUNTERS.delete())
-            write.raw(COUNTERS.insert(), [COUNTERS.values(row) for row in counters])
+            for table, rows in (own | {COUNTERS: counters}).items():
+                write.raw(table.delete())
+                write.raw(table.insert(), [table.values(row) for row in rows])
+            if database is target.register and target.mail:
+                # Its mail is on its disk now.
+                write.raw(SETTINGS.insert(), [{"name": _PERSISTENCE, "value": "on"}])
     if _counters(target) != counters or any(_rows(target, table) != rows for table, rows in tables.items()):
         raise Damaged(f"{target.name} does not hold what was written to it", remedy="run it again")
     for row in (row for rows in (*tables.values(), counters) for row in rows):
@@ -239,9 +257,14 @@ def _move_rest(source: Site, target: Site, whole: hashlib._Hash) -> int:
     return len(tables[OF_SITE[0]])
 
 
+def _is_there(database: Movable) -> bool:
+    with database.reading() as run:
+        return run is not None
+
+
 def _rows(site: Site, table: Table) -> list[Row]:
     """Return the rows of a table of a site, sorted. How persistence is set belongs to the place, and is left out."""
-    with site.register.reading() as run:
+    with site.home_of(table).reading() as run:
         rows = run.raw(table.select()) if run else []
     return sorted((row for row in rows if (table, row[0]) != (SETTINGS, _PERSISTENCE)), key=table.key_of)
 

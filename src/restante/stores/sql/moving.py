@@ -24,6 +24,7 @@ _PARTS = {
     "changes": "change",
     "receipts": "change",
     "replies": "change",
+    "signals": "number",
     "shown": "message_id",
     "deleted": "id",
 }

@@ -112,8 +112,13 @@ COLUMNS = _read_tables(read_sql("schema.sql"))
 
 
 def _table(name: str, *key: str) -> Table:
-    others = (column for column in COLUMNS[name] if column not in {*key, "mailbox"})
-    return Table(name, key, (*key, *others))
+    return Table(name, key, (*key, *(column for column in COLUMNS[name] if column not in key)))
+
+
+def _part(name: str, *key: str) -> Table:
+    """Return a table whose rows belong to a mailbox, without the column that says to which."""
+    table = _table(name, *key)
+    return table._replace(columns=tuple(column for column in table.columns if column != "mailbox"))
 
 
 # A mailbox's place is another in every database: it is found by its address.
@@ -124,14 +129,16 @@ COUNTERS = _table("counters", "name")
 SETTINGS = _table("settings", "name")
 # In the order in which they must be written.
 OF_MAILBOX = (
-    _table("messages", "number"),
-    _table("changes", "change"),
-    _table("receipts", "change"),
-    _table("replies", "change"),
-    _table("shown", "session", "message_id"),
-    _table("deleted", "id"),
+    _part("messages", "number"),
+    _part("changes", "change"),
+    _part("receipts", "change"),
+    _part("replies", "change"),
+    _part("signals", "number"),
+    _part("shown", "session", "message_id"),
+    _part("deleted", "id"),
 )
 OF_SITE = (_table("sessions", "id"), _table("ended", "owner", "id"), _table("accounts", "name"), SETTINGS)
+OF_TEAMS = (_table("members", "owner", "role"), _table("monitors", "owner", "mailbox"), _table("subscriptions", "id"))
 
 
 def pages(run: Mover, table: Table, box: int) -> Iterator[list[Row]]:

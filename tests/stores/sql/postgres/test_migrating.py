@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,14 +16,19 @@ from restante.domain.errors import BadConfig, Conflict, Damaged, MailboxDeleted,
 from restante.domain.limits import Limits
 from restante.domain.mailbox import Acknowledgement, Mark
 from restante.domain.message import Sender
+from restante.domain.monitor import Monitor, MonitorState, Plan, Signal, Subscription
 from restante.domain.receipt import Action, Decision
-from restante.domain.registry import Arrival, Latch, Process
+from restante.domain.registry import Arrival, Latch, Presence, Process
 from restante.stores.sql.boxes import SqlBoxes
+from restante.stores.sql.monitors import SqlMonitors
 from restante.stores.sql.postgres import PostgresDatabase, open_postgres
+from restante.stores.sql.role_boxes import SqlRoleBoxes
 from restante.stores.sql.schema import SCHEMA_VERSION
 from restante.stores.sql.sessions import SqlAccounts, SqlSessions
 from restante.stores.sql.sqlite import SqliteDatabase
-from restante.stores.sql.tables import COLUMNS, COUNTERS, MAILBOXES, OF_MAILBOX, OF_SITE
+from restante.stores.sql.subscriptions import SqlSubscriptions
+from restante.stores.sql.tables import COLUMNS, COUNTERS, MAILBOXES, OF_MAILBOX, OF_SITE, OF_TEAMS
+from restante.stores.sql.teams import SqlTeams
 from restante.system.ids import MonotonicIds
 from restante.testing import TRICKY_TEXTS, FakeClock, make_draft
 from restante.wiring.migrating import migrate_places
@@ -57,8 +63,7 @@ def fill(place: Path, *, boxes: int = 4, messages: int = 6, seed: int = 7) -> No
     sessions.set_setting("persistence", "on")
     sessions.set_setting("odd\0name", "odd\1value")
     accounts.add("ada", "hash")
-    role = register.mailbox("team/reviewer", limits=Limits(message_bytes=100_000))
-    role.post(make_draft("to a role\0"))
+    fill_teams(_open(place / "teams.db"))
     homes = _boxes(mail)
     for number in range(boxes):
         name, owner = f"s{number}", "ada" if number % 2 else ""
@@ -96,6 +101,82 @@ def fill(place: Path, *, boxes: int = 4, messages: int = 6, seed: int = 7) -> No
     mail.close()
 
 
+def fill_teams(database: SqliteDatabase) -> None:
+    """Fill a database with teams, role mail, monitors and subscriptions; close it."""
+    clock, ids = FakeClock(), MonotonicIds()
+    teams, boxes = SqlTeams(database), SqlRoleBoxes(database, clock, ids, Limits(message_bytes=100_000))
+    signal_ = Signal("review\0", "42", "done")
+    for owner in ("", "ada"):
+        teams.join("team/reviewer", owner, clock.now(), worktree="/w\0", vendor="codex")
+        boxes.post("team/reviewer", owner, make_draft(f"to a role of {owner}\0"), signal_)
+        boxes.post("team/reviewer", owner, make_draft("without"))
+        teams.take(
+            "team/reviewer",
+            owner,
+            clock.now(),
+            session="s0",
+            process=Process("host", 7, "\0began"),
+            time_to_live=timedelta(hours=1),
+            presence=lambda process: Presence.UNKNOWN,
+        )
+        SqlSubscriptions(database).add(
+            Subscription(
+                f"sub{owner}",
+                "team/reviewer",
+                owner,
+                *signal_[:2],
+                ("done",),
+                "",
+                True,
+                clock.now(),
+                clock.now(),
+                False,
+            )
+        )
+        SqlMonitors(database, clock).change("team/reviewer", owner, lambda monitor, sight: (make_monitor(owner), None))  # noqa: B023
+    teams.join("team/left", "", clock.now(), worktree="", vendor="")
+    teams.leave("team/left", "", clock.now())
+    database.close()
+
+
+def make_monitor(owner: str) -> Monitor:
+    """Return a monitor."""
+    now = FakeClock().now()
+    return Monitor(
+        "team/reviewer",
+        owner,
+        "s0",
+        "codex",
+        1,
+        "task-1",
+        Plan.EVENT,
+        "codex-queue",
+        MonitorState.ACTIVE,
+        now,
+        now,
+        timedelta(hours=12),
+        now + timedelta(hours=12),
+        receiver=Process("host", 8, "\0"),
+    )
+
+
+def _teams_in(database: Engine | PostgresDatabase) -> list[object]:
+    """Return what a caller can read of teams."""
+    clock = FakeClock()
+    boxes, monitors = SqlRoleBoxes(database, clock, MonotonicIds()), SqlMonitors(database, clock)
+    found: list[object] = [SqlTeams(database).leases(), monitors.all()]
+    for owner in ("", "ada"):
+        box = boxes.box("team/reviewer", owner)
+        found += [
+            SqlTeams(database).members("", owner),
+            SqlSubscriptions(database).all(owner),
+            boxes.signals("team/reviewer", owner),
+            box.entries(),
+            box.changes_since(""),
+        ]
+    return found
+
+
 def _everything(database: Engine | PostgresDatabase) -> dict[str, object]:
     """Return what a caller can read of all sessions' mail."""
     boxes, sessions = _boxes(database), SqlSessions(database)
@@ -131,10 +212,11 @@ def _move(source: object, target: object) -> object:
 
 
 def test_every_table_is_moved() -> None:
-    moved = {table.name for table in (*OF_MAILBOX, *OF_SITE, MAILBOXES, COUNTERS)}
+    moved = {table.name for table in (*OF_MAILBOX, *OF_SITE, *OF_TEAMS, MAILBOXES, COUNTERS)}
     assert moved == set(COLUMNS)
     assert SCHEMA_VERSION
-    assert all({"id", "mailbox"} >= set(COLUMNS[one.name]) - set(one.columns) for one in (*OF_MAILBOX, *OF_SITE))
+    assert all({"mailbox"} == set(COLUMNS[one.name]) - set(one.columns) for one in OF_MAILBOX)
+    assert all(set(COLUMNS[one.name]) == set(one.columns) for one in (*OF_SITE, *OF_TEAMS))
 
 
 def test_there_and_back_again_everything_is_as_it_was(
@@ -143,7 +225,7 @@ def test_there_and_back_again_everything_is_as_it_was(
     fill(tmp_path / "one")
     there = migrate_places(str(tmp_path / "one"), postgres_url, {})
     back = migrate_places(postgres_url, str(tmp_path / "two"), {})
-    assert (there.mailboxes, there.already, there.messages, there.sessions) == (5, 0, 19, 3)
+    assert (there.mailboxes, there.already, there.messages, there.sessions) == (6, 0, 22, 3)
     assert back == there
     first, second = _open(tmp_path / "one" / "mail.db"), _open(tmp_path / "two" / "mail.db")
     old, new = _open(tmp_path / "one" / "restante.db"), _open(tmp_path / "two" / "restante.db")
@@ -161,7 +243,11 @@ def test_there_and_back_again_everything_is_as_it_was(
     assert SqlSessions(new).setting("persistence") == "on"
     assert SqlSessions(database).setting("persistence") is None
     for home in (new, database):
-        assert [one.message.body for one in home.mailbox("team/reviewer").entries()] == ["to a role\0"]
+        assert not (home is new and home.mailbox("team/reviewer").entries())
+    teams = [_open(tmp_path / name / "teams.db") for name in ("one", "two")]
+    wanted_teams = _teams_in(teams[0])
+    assert [len(part) for part in wanted_teams[:3] if isinstance(part, list)] == [2, 2, 1]
+    assert _teams_in(teams[1]) == _teams_in(database) == wanted_teams
     gone = first.mailbox("session:s1", owner="ada")
     for home in (second, database):
         box = home.mailbox("session:s1", owner="ada")
@@ -172,8 +258,36 @@ def test_there_and_back_again_everything_is_as_it_was(
         with pytest.raises(MailboxDeleted):
             box.entry(message_id)
         assert home.mailbox("session:s0").post(make_draft("on")).message.number == 7
-    for one in (first, second, old, new):
+    for one in (first, second, old, new, *teams):
         one.close()
+
+
+def test_no_place_for_teams_is_made_where_there_are_none(tmp_path: Path, postgres_url: str) -> None:
+    fill(tmp_path / "one")
+    (tmp_path / "one" / "teams.db").unlink()
+    migrate_places(str(tmp_path / "one"), postgres_url, {})
+    migrate_places(postgres_url, str(tmp_path / "two"), {})
+    assert (tmp_path / "two" / "mail.db").exists()
+    assert not (tmp_path / "two" / "teams.db").exists()
+
+
+def test_a_role_without_mail_moves_too(tmp_path: Path, postgres_url: str) -> None:
+    fill(tmp_path / "one")
+    (tmp_path / "one" / "teams.db").unlink()
+    source, target = (_open(tmp_path / place / "teams.db") for place in ("one", "two"))
+    SqlTeams(source).join("team/a", "", FakeClock().now(), worktree="", vendor="")
+    migrate_places(str(tmp_path / "one"), postgres_url, {})
+    migrate_places(postgres_url, str(tmp_path / "two"), {})
+    assert [one.role for one in SqlTeams(target).members("team", "")] == ["team/a"]
+    source.close()
+    target.close()
+
+
+def test_a_target_with_other_teams_is_refused(tmp_path: Path, postgres_url: str, database: PostgresDatabase) -> None:
+    fill(tmp_path)
+    SqlTeams(database).join("team/theirs", "", FakeClock().now(), worktree="", vendor="")
+    with pytest.raises(Conflict, match="other members"):
+        _move(tmp_path, postgres_url)
 
 
 def test_moving_again_moves_nothing_twice(tmp_path: Path, postgres_url: str) -> None:
