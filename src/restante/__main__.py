@@ -15,6 +15,11 @@ def main() -> None:
         from restante.faces.oacp import main as oacp_main
 
         oacp_main(sys.argv[2:])
+    if sys.argv[1:] == ["mcp"]:
+        # A program waits for it before it asks its model anything.
+        from restante.faces.mcp import main as mcp_main
+
+        mcp_main()
     from restante.faces.cli import main as cli_main
 
     cli_main()

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # As many as a session's mailbox holds at most where nobody set it otherwise.
 _MOST = 200
 _INBOX = "restante inbox"
+# A wait that is over may have to look once more.
+_SLACK_SECONDS = 30
 
 
 class Tools(Protocol):
@@ -197,6 +199,50 @@ def hand_over(
         except RestanteError as error:
             return error
     return None
+
+
+def has_come(desk: Desk, seconds: float, open_window: Callable[[], Window] | None) -> bool:
+    """Wait until something unseen is in one of the two mailboxes; return whether it is.
+
+    Args:
+        desk: Where they are.
+        seconds: How long at most.
+        open_window: Opens a window of the same caller; ``None`` where the session's mailbox cannot be looked into. What
+            a database gave to one thread is not for another.
+
+    Raises:
+        RestanteError: What one of them raised first.
+    """
+    from queue import Empty, SimpleQueue
+    from threading import Thread
+
+    answers: SimpleQueue[bool | RestanteError] = SimpleQueue()
+    office = desk.office
+
+    def ask(question: Callable[[], bool]) -> None:
+        try:
+            answers.put(question())
+        except RestanteError as error:
+            answers.put(error)
+
+    questions: list[Callable[[], bool]] = []
+    if open_window:
+        opener = open_window
+        questions.append(lambda: not opener().read(desk.session, limit=1, wait=seconds).timed_out)
+    if office:
+        questions.append(lambda: bool(office.inbox(wait=seconds)))
+    for question in questions:
+        Thread(target=ask, args=(question,), daemon=True).start()
+    for _ in questions:
+        try:
+            answer = answers.get(timeout=seconds + _SLACK_SECONDS)
+        except Empty:
+            return False
+        if isinstance(answer, RestanteError):
+            raise answer
+        if answer:
+            return True
+    return False
 
 
 def acknowledge(

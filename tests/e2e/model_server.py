@@ -64,15 +64,22 @@ class Step:
     Attributes:
         shell: Commands it has its shell tool run, in one answer.
         text: Its words; without a command they end the turn.
+        tools: Tools of the MCP server ``restante`` that it calls, by name, with their arguments.
     """
 
     shell: tuple[str, ...] = ()
     text: str = ""
+    tools: tuple[tuple[str, Json], ...] = ()
 
 
 def run(*commands: str) -> Step:
     """Return a step in which the model runs shell commands."""
     return Step(shell=commands)
+
+
+def use(name: str, **arguments: Any) -> Step:
+    """Return a step in which the model calls a tool of the MCP server ``restante``."""
+    return Step(tools=((name, arguments),))
 
 
 def say(text: str) -> Step:
@@ -116,6 +123,17 @@ class Responses:
             }
             for place, command in enumerate(step.shell)
         ]
+        items += [
+            {
+                "type": "function_call",
+                "id": f"fm_{number}_{place}",
+                "call_id": f"callm_{number}_{place}",
+                "namespace": "mcp__restante",
+                "name": name,
+                "arguments": json.dumps(arguments),
+            }
+            for place, (name, arguments) in enumerate(step.tools)
+        ]
         if step.text:
             content = [{"type": "output_text", "text": step.text}]
             items.append({"type": "message", "role": "assistant", "id": f"msg_{number}", "content": content})
@@ -151,11 +169,14 @@ class Messages:
             call = {"type": "tool_use", "id": f"toolu_{number}_{place}", "name": "Bash", "input": {}}
             arguments = json.dumps({"command": command, "description": "Work on the task", "timeout": 60_000})
             blocks.append((call, {"type": "input_json_delta", "partial_json": arguments}))
+        for place, (name, given) in enumerate(step.tools):
+            call = {"type": "tool_use", "id": f"toolum_{number}_{place}", "name": f"mcp__restante__{name}", "input": {}}
+            blocks.append((call, {"type": "input_json_delta", "partial_json": json.dumps(given)}))
         for place, (block, delta) in enumerate(blocks):
             yield {"type": "content_block_start", "index": place, "content_block": block}
             yield {"type": "content_block_delta", "index": place, "delta": delta}
             yield {"type": "content_block_stop", "index": place}
-        reason = "tool_use" if step.shell else "end_turn"
+        reason = "tool_use" if step.shell or step.tools else "end_turn"
         yield {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None}, "usage": usage}
         yield {"type": "message_stop"}
 

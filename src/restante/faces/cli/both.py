@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from restante import desk as desks
@@ -15,7 +16,7 @@ from restante.faces.cli.output import say, tell
 from restante.faces.cli.windows import checked, window_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from restante.desk import Mail, Tools
     from restante.domain.receipt import Action, Decision
@@ -61,7 +62,8 @@ def show_inbox(desk: Desk, messages: Sequence[str], seconds: float | None, *, pe
     began = desk.tools.clock.now()
     mail = desks.collect(desk)
     if seconds is not None and not messages and not mail.trouble and not mail.has_unseen:
-        came = _wait(desk, seconds, own_too=mail.reading is not None)
+        opener = window_of if mail.reading is not None else None
+        came = desks.has_come(desk, seconds, opener and partial(opener, desk.directory))
         mail = desks.collect(desk)
         if not came and not mail.has_unseen:
             raise _nothing_came(desk, mail, seconds)
@@ -108,40 +110,6 @@ def _say_trouble(error: RestanteError) -> int:
     way_out = f"; {visible(error.remedy)}" if error.remedy else ""
     tell(f"note: this session's own mailbox could not be looked into: {visible(error.message)}{way_out}")
     return error.exit_code
-
-
-def _wait(desk: Desk, seconds: float, *, own_too: bool) -> bool:
-    """Wait until something unseen is in one of the two; return whether it is."""
-    from queue import Empty, SimpleQueue
-    from threading import Thread
-
-    answers: SimpleQueue[bool | RestanteError] = SimpleQueue()
-    office = desk.office
-
-    def ask(question: Callable[[], bool]) -> None:
-        try:
-            answers.put(question())
-        except RestanteError as error:
-            answers.put(error)
-
-    questions: list[Callable[[], bool]] = []
-    if own_too:
-        # A window of its own: what a database gave to one thread is not for another.
-        questions.append(lambda: not window_of(desk.directory).read(desk.session, limit=1, wait=seconds).timed_out)
-    if office:
-        questions.append(lambda: bool(office.inbox(wait=seconds)))
-    for question in questions:
-        Thread(target=ask, args=(question,), daemon=True).start()
-    for _ in questions:
-        try:
-            answer = answers.get(timeout=seconds + 30)
-        except Empty:
-            return False
-        if isinstance(answer, RestanteError):
-            raise answer
-        if answer:
-            return True
-    return False
 
 
 def _nothing_came(desk: Desk, mail: Mail, seconds: float) -> RestanteError:

@@ -1,0 +1,44 @@
+"""Waiting for mail where nothing else is served meanwhile: in slices, so that a program hears of it and can end it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from restante import desk as desks
+from restante.domain.errors import RestanteError
+from restante.faces.mcp import acts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from restante.faces.mcp.acts import Place, Told
+
+SLICE_SECONDS = 5.0
+
+
+def wait(place: Place, arguments: Mapping[str, object], goes_on: Callable[[float], bool]) -> Told:
+    """Wait until something unseen is there, and tell it as ``inbox`` does.
+
+    Args:
+        place: The caller's.
+        arguments: Of the tool.
+        goes_on: Told the share of the time that is over; returns whether anybody still waits.
+    """
+    try:
+        seconds = acts.seconds_in(arguments)
+        acts.check_session(place)
+        desk = place.desk()
+        mail = desks.collect(desk)
+        if mail.trouble:
+            raise mail.trouble
+        opener = place.window if mail.reading else None
+        end, began = time.monotonic() + seconds, time.monotonic()
+        while not mail.has_unseen and (left := end - time.monotonic()) > 0:
+            if not goes_on(min(1.0, (time.monotonic() - began) / seconds)):
+                break
+            if desks.has_come(desk, min(left, SLICE_SECONDS), opener):
+                mail = desks.collect(desk)
+        return acts.shown(place, desk) if mail.has_unseen else acts.nothing_came(desk, seconds)
+    except RestanteError as error:
+        return acts.failed(error)
