@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from restante.domain.overview import Late
     from restante.domain.receipt import Action
     from restante.domain.registry import Identity, Session
-    from restante.ports.sessions import Box, Boxes
+    from restante.ports import Mailbox
+    from restante.ports.sessions import Boxes
 
 # What a caller and we make of "in 12 hours" may differ by this much.
 _SLACK = timedelta(seconds=60)
@@ -73,7 +74,7 @@ def stamped(draft: Draft, identity: Identity, to: Session, now: datetime, time_t
     )
 
 
-def read(box: Box, *, after: int = 0, limit: int | None = None, is_addressee: bool) -> Reading:
+def read(box: Mailbox, *, after: int = 0, limit: int | None = None, is_addressee: bool) -> Reading:
     """Return pending messages, the oldest first. Changes nothing.
 
     Raises:
@@ -93,7 +94,7 @@ def read(box: Box, *, after: int = 0, limit: int | None = None, is_addressee: bo
     return Reading(tuple(entries), counts, is_peek=not is_addressee, left_out=max(0, left_out))
 
 
-def has_unseen(box: Box, after: int = 0) -> bool:
+def has_unseen(box: Mailbox, after: int = 0) -> bool:
     """Tell whether mail is unseen, which is what ends a wait: seen and unacknowledged mail does not."""
     if not box.counts().unseen:
         return False
@@ -102,13 +103,13 @@ def has_unseen(box: Box, after: int = 0) -> bool:
     )
 
 
-def confirm(box: Box, message_ids: Sequence[str], identity: Identity, *, only_noticed: bool) -> None:
+def confirm(box: Mailbox, message_ids: Sequence[str], identity: Identity, *, only_noticed: bool) -> None:
     """Record that the addressee was given messages whole."""
     box.mark(message_ids, Mark.NOTICED if only_noticed else Mark.SEEN, identity.sender.name)
 
 
 def acknowledge(
-    box: Box,
+    box: Mailbox,
     message_ids: Sequence[str],
     identity: Identity,
     *,
@@ -170,7 +171,7 @@ def _is_over(entry: Entry, late: Late | None) -> bool:
     return late is not None and at is not None and late.said <= at < late.begun
 
 
-def _entry(box: Box, message_id: str) -> Entry | None:
+def _entry(box: Mailbox, message_id: str) -> Entry | None:
     try:
         return box.entry(message_id)
     except (NoSuchMessage, MailboxDeleted):

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from restante.domain.overview import Trace
     from restante.domain.registry import Identity
     from restante.ports.sessions import Boxes
+    from restante.ports.teams import RoleBoxes
 
 
-def withdraw(message_id: str, identity: Identity, boxes: Boxes) -> Trace:
+def withdraw(message_id: str, identity: Identity, boxes: Boxes | RoleBoxes) -> Trace:
     """Take back a message of the caller's own, and return what became of it. Taking back again changes nothing.
 
     Args:

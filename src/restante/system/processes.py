@@ -63,6 +63,28 @@ def agent_process(environment: Mapping[str, str]) -> Process | None:
     return process if process.started else None
 
 
+def may_be_above(process: Process, environment: Mapping[str, str]) -> bool:
+    """Tell whether we may run below a process: false only where it lives here and is proven not to be above us.
+
+    Two programs can go by the same session, as when one is continued in two terminals.
+    """
+    if process.host != host_name() or not os.path.exists("/proc/self/stat") or program_above(environment) is None:
+        return True
+    if _on_linux(process) is not Presence.ALIVE:
+        return True
+    pid = os.getppid()
+    while pid > 1:
+        if pid == process.pid:
+            return True
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                stat = file.read()
+        except OSError:
+            return True
+        pid = int(stat[stat.rindex(")") + 2 :].split()[1])
+    return False
+
+
 def _on_linux(process: Process) -> Presence:
     place, _, ticks = process.started.rpartition(".")
     theirs, ours = place.split("."), _realm().split(".")

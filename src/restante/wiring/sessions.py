@@ -34,15 +34,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from restante.config import Settings
+    from restante.domain.registry import Process
     from restante.domain.session import Caller
     from restante.ports import Clock, Ids, Scanner, Watcher
-    from restante.ports.monitoring import Doorbells
+    from restante.ports.monitoring import Doorbells, Monitors, Sights
     from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns, Window
+    from restante.ports.teams import RoleBoxes, Teams
+    from restante.roster import Roster
     from restante.stores.sql.in_memory import MemoryDatabase
     from restante.stores.sql.listening import PostgresWatcher
     from restante.stores.sql.postgres.database import PostgresDatabase
     from restante.stores.sql.transaction import Database
 
+# Members, leases and the mail of roles; made by the first join.
+TEAMS = "teams.db"
 # No session has such an id: whoever claims to be it is nobody in particular.
 _NOBODY = "~"
 
@@ -82,6 +87,47 @@ def open_window(environment: Mapping[str, str], directory: str = ".", *, only_lo
         BadConfig: The configuration has faults.
         UsageError: There is no place for data.
     """
+    parts = SessionParts(environment)
+    window = _open_window(parts, environment, directory, only_looks=only_looks)
+    return _with_roles(window, parts)
+
+
+def open_roster(environment: Mapping[str, str], directory: str = ".", *, only_looks: bool = False) -> Roster:
+    """Open the roster of whoever calls: teams, their roles and the mail of those. Reading creates nothing.
+
+    Args:
+        environment: Where settings and the caller's identity come from.
+        directory: Any directory of the worktree that the caller works in.
+        only_looks: Make nothing for a person who has no token yet.
+
+    Raises:
+        BadConfig: The configuration has faults.
+        UsageError: There is no place for data.
+        Refused: A server is configured; roles are in its machine's data.
+    """
+    from restante.roster import Roster
+
+    parts = SessionParts(environment)
+    if parts.settings.server_url:
+        raise Refused(
+            "teams and roles are kept beside the mail, and server.url names a server that keeps it",
+            remedy="run it on the server's machine; for several machines set database.url instead of server.url",
+        )
+    window = _open_window(parts, environment, directory, only_looks=only_looks)
+    return Roster(parts, lambda: window.identity)
+
+
+def _with_roles(window: Window, parts: SessionParts) -> Window:
+    """Let a window show the mail of the roles that its session holds, where there are roles."""
+    if parts.settings.server_url or not parts.has_roles:
+        return window
+    from restante.roster import Roster
+    from restante.roster.window import RosterWindow
+
+    return RosterWindow(window, Roster(parts, lambda: window.identity))
+
+
+def _open_window(parts: SessionParts, environment: Mapping[str, str], directory: str, *, only_looks: bool) -> Window:
     caller = caller_of(environment)
     root = _root(directory)
     if caller.is_agent:
@@ -94,7 +140,7 @@ def open_window(environment: Mapping[str, str], directory: str = ".", *, only_lo
         return _leaving(
             _remote(url, configured != "", claim, caller, root, environment), caller, claim, root, environment
         )
-    exchange = open_exchange(environment)
+    exchange = Exchange(parts)
     if caller.is_nested:
         return exchange.window(Identity(claimed=caller.session))
     if not caller.is_agent:
@@ -121,6 +167,7 @@ class SessionParts:
     """
 
     def __init__(self, environment: Mapping[str, str], *, holds_mail: bool = False, clock: Clock | None = None) -> None:
+        self._environment = environment
         self._directory = data_directory(environment)
         self._holds_mail = holds_mail
         self.settings: Settings = load_settings(environment)
@@ -136,13 +183,58 @@ class SessionParts:
 
     @cached_property
     def bell(self) -> SessionBell:
-        """The file that the guard of the hooks looks at."""
-        return WorktreeSessionBell(host_name())
+        """The file that the guard of the hooks looks at; mail of a role rings it, too."""
+        bell = WorktreeSessionBell(host_name())
+        if not self.has_roles:
+            return bell
+        from restante.wiring.role_bell import RoleBell
+
+        return RoleBell(bell, self.role_mail_waits)
+
+    def role_mail_waits(self, worktree: str) -> bool:
+        """Tell whether mail waits for a role that a session of a worktree holds, whoever owns them."""
+        return self.has_roles and any(
+            self.role_boxes.box(member.role, one.owner).counts().pending
+            for one in self.sessions.at(worktree)
+            for member in self.teams.held_by(one.id, one.owner)
+        )
 
     @cached_property
     def doorbells(self) -> Doorbells:
         """One file for each monitored mailbox, in the data directory."""
         return FileDoorbells(self._directory)
+
+    @property
+    def has_roles(self) -> bool:
+        """Whether there may be teams: nothing of them is paid for where there are none."""
+        return bool(self.settings.database_url) or os.path.exists(os.path.join(self._directory, TEAMS))
+
+    @cached_property
+    def teams(self) -> Teams:
+        """Who holds which role: teams.db, or the database that is configured."""
+        from restante.stores.sql.teams import SqlTeams
+
+        return SqlTeams(self._teams)
+
+    @cached_property
+    def role_boxes(self) -> RoleBoxes:
+        """The mail of roles, in the same place: each is kept until its addressee answers."""
+        from restante.stores.sql.role_boxes import SqlRoleBoxes
+
+        return SqlRoleBoxes(self._teams, self.clock, self.ids, self._limits)
+
+    @cached_property
+    def sights(self) -> Sights:
+        """The numbers of mailboxes there."""
+        from restante.stores.sql.sights import SqlSights
+
+        return SqlSights(self._teams, self.clock)
+
+    def is_ours(self, process: Process) -> bool:
+        """Tell whether the caller may run below a process."""
+        from restante.system.processes import may_be_above
+
+        return may_be_above(process, self._environment)
 
     @cached_property
     def leavings(self) -> Leavings:
@@ -189,6 +281,8 @@ class SessionParts:
             self._listener.close()
         if not self.settings.database_url:
             self._file_keeping.close()
+        if "_teams" in vars(self):
+            self._teams.close()
         self._register.close()
 
     @cached_property
@@ -196,6 +290,17 @@ class SessionParts:
         if self.settings.database_url:
             return self._postgres()
         return SqliteDatabase(os.path.join(self._directory, "restante.db"), clock=self.clock, ids=self.ids)
+
+    @cached_property
+    def _teams(self) -> SqliteDatabase | PostgresDatabase:
+        if self.settings.database_url:
+            return self._register
+        return SqliteDatabase(os.path.join(self._directory, TEAMS), clock=self.clock, ids=self.ids)
+
+    @property
+    def _limits(self) -> Limits:
+        settings = self.settings
+        return Limits(settings.message_bytes, settings.session_messages, settings.session_bytes, settings.session_share)
 
     def _postgres(self) -> PostgresDatabase:
         from importlib.util import find_spec
@@ -225,11 +330,7 @@ class SessionParts:
         return open_memory(self.clock, self.ids)
 
     def _boxes(self, database: Database, *, is_durable: bool = True) -> SqlBoxes:
-        settings = self.settings
-        limits = Limits(
-            settings.message_bytes, settings.session_messages, settings.session_bytes, settings.session_share
-        )
-        return SqlBoxes(database, self.clock, self.ids, limits, is_durable=is_durable)
+        return SqlBoxes(database, self.clock, self.ids, self._limits, is_durable=is_durable)
 
 
 def _remote(

@@ -1,0 +1,11 @@
+"""How a caller of this machine gets a roster: teams, their roles and the mail of those.
+
+It lies beside the register of sessions, and is made of the same parts: see ``sessions``.
+"""
+
+from __future__ import annotations
+
+from restante.wiring.sessions import SessionParts as TeamParts
+from restante.wiring.sessions import open_roster
+
+__all__ = ["TeamParts", "open_roster"]
