@@ -119,7 +119,7 @@ def test_e2_a_waiter_goes_with_the_last_mailbox_that_it_waits_for(bells: FileDoo
     bells.expect("team/bob", SESSION)
     place = tmp_path / "data" / "bells"
     fd = reader(place / f"session.{SESSION}.fifo")
-    for end in (".pid", ".lock"):
+    for end in (".pid", ".lock", ".woken"):
         (place / f"session.{SESSION}{end}").write_text("1")
     bells.forget(ROLE)
     bells.ring("team/bob")

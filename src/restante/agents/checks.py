@@ -44,11 +44,11 @@ def look(ground: Ground) -> list[Check]:
     ]
     for name in AGENTS:
         lines.append(_program(ground, name))
-        lines += _guarded(f"{name}: hooks", partial(_hooks, ground, name, installed))
+        lines += _guarded(f"{name}: hooks", partial(hook_lines, ground, name, installed))
         if name in installed:
-            lines.append(_switch(ground, name))
+            lines.append(switch_line(ground, name))
     if codex.NAME in installed:
-        lines += _guarded("codex: trust", partial(_trust, ground))
+        lines += _guarded("codex: trust", partial(trust_lines, ground))
     return [*lines, *_originals(ground)]
 
 
@@ -94,7 +94,14 @@ def _find(ground: Ground, agent: str) -> str | None:
     return which(agent, path=os.pathsep.join(places))
 
 
-def _hooks(ground: Ground, agent: str, installed: list[str]) -> Iterator[Check]:
+def hook_lines(ground: Ground, agent: str, installed: list[str]) -> Iterator[Check]:
+    """Yield what is amiss with a program's hooks, or that they are current: a line for each file that it reads.
+
+    Args:
+        ground: The worktree.
+        agent: The program.
+        installed: The programs that have hooks of ours: the others' are missed only where there are none.
+    """
     name, remedy = f"{agent}: hooks", f"{_INSTALL} --agent {agent}"
     for path in ground.hook_files(agent):
         there = ground.entries(path)
@@ -107,9 +114,12 @@ def _hooks(ground: Ground, agent: str, installed: list[str]) -> Iterator[Check]:
             yield Check(name, False, f"missing or out of date in {path}: {', '.join(wrong)}", remedy)
         else:
             yield Check(name, True, f"{len(there)} current in {path}")
+        if ground.wanted_waiters(agent) != (ground.waiters(path) if ground.waits else {}):
+            yield Check(f"{agent}: waiter", False, f"missing or out of date in {path}: no monitor can wake it", remedy)
 
 
-def _switch(ground: Ground, agent: str) -> Check:
+def switch_line(ground: Ground, agent: str) -> Check:
+    """Return whether anything keeps a program from running hooks."""
     if agent == codex.NAME:
         path = codex.switched_off_by(ground.env, ground.etc)
     else:
@@ -121,8 +131,8 @@ def _switch(ground: Ground, agent: str) -> Check:
     return Check(f"{agent}: switch", True, "hooks are not switched off")
 
 
-def _trust(ground: Ground) -> Iterator[Check]:
-    """Apply the published recipe to the person's configuration, for the name the worktree was opened by.
+def trust_lines(ground: Ground) -> Iterator[Check]:
+    """Yield whether Codex trusts the project and each hook: the published recipe, for the name it was opened by.
 
     Where there is no Codex, nothing is amiss: nobody could have trusted anything yet.
     """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from restante.agents import claude, codex
 from restante.agents.files import read_plain
 from restante.agents.gitplaces import GitPlaces, git_places
-from restante.agents.hookline import handler, is_ours, needs_wrapping, timeouts_of
+from restante.agents.hookline import WAITING, handler, is_guard, is_waiter, needs_wrapping, timeouts_of, waiter
 from restante.agents.json_edit import hooks_in
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class Ground:
         env: The environment; only looked at when needed.
         etc: Directory of what an administrator prescribes.
         timeout: Seconds to wait for another program.
+        waits: Whether mailboxes are monitored on this machine, so that sessions of Claude Code have a waiter.
     """
 
     root: str
@@ -37,6 +38,7 @@ class Ground:
     env: dict[str, str]
     etc: str
     timeout: float
+    waits: bool = False
 
     @cached_property
     def places(self) -> GitPlaces:
@@ -63,14 +65,26 @@ class Ground:
         return None if common is None else read_plain(self.exclude, common)
 
     def entries(self, path: str) -> dict[str, Any]:
-        """Return our hook entries in a settings file, by event.
+        """Return our guard's entries in a settings file, by event.
 
         Raises:
             Unreadable: The file is not what it should be.
             Unsafe: It is a symbolic link.
         """
         data = self.read(path)
-        return {} if data is None else {one.event: one.entry for one in hooks_in(data, path) if is_ours(one.entry)}
+        return {} if data is None else {one.event: one.entry for one in hooks_in(data, path) if is_guard(one.entry)}
+
+    def waiters(self, path: str) -> dict[str, Any]:
+        """Return our waiter's entries in a settings file, by event; raises as ``entries``."""
+        data = self.read(path)
+        return {} if data is None else {one.event: one.entry for one in hooks_in(data, path) if is_waiter(one.entry)}
+
+    def wanted_waiters(self, agent: str) -> dict[str, dict[str, Any]]:
+        """Return the waiter's entry for each event; none where nothing is monitored, or the program takes none."""
+        if agent != claude.NAME or not self.waits:
+            return {}
+        wrapped = needs_wrapping(self.env)
+        return {event: waiter(self.bin_dir, agent, event, wrapped=wrapped) for event in WAITING}
 
     def wanted(self, agent: str, there: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """Return the hook entry for each event, given those of ours that are there.

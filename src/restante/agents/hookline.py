@@ -19,6 +19,12 @@ _DIALOGS = {"claude": {"Notification": 5}}
 
 _POSIX_SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh", "ksh93", "mksh", "pdksh", "yash", "busybox"})
 _GUARD = '[ -r "$RESTANTE_BIN/restante-hook" ] && . "$RESTANTE_BIN/restante-hook"; exit 0'
+_WAITER = '[ -r "$RESTANTE_BIN/restante-waiter" ] && . "$RESTANTE_BIN/restante-waiter"; exit 0'
+
+# The events of Claude Code at which a waiter begins, where mailboxes are monitored; see scripts/restante-waiter.
+WAITING = ("SessionStart", "Stop")
+# Seconds; it is ended sooner, with its session or by what it waits for.
+_WAITS = 7 * 86_400
 
 
 def timeouts_of(agent: str) -> dict[str, int]:
@@ -44,7 +50,7 @@ def needs_wrapping(env: dict[str, str]) -> bool:
     return bool(names - _POSIX_SHELLS - {"nologin", "false"})
 
 
-def command_line(bin_dir: str, agent: str, event: str, *, wrapped: bool = False) -> str:
+def command_line(bin_dir: str, agent: str, event: str, *, wrapped: bool = False, waits: bool = False) -> str:
     """Return the line for one event.
 
     Args:
@@ -52,6 +58,7 @@ def command_line(bin_dir: str, agent: str, event: str, *, wrapped: bool = False)
         agent: The agent program.
         event: One of the program's events; see ``timeouts_of``.
         wrapped: Hand the line to ``sh`` by itself, for shells that are not POSIX-like.
+        waits: The line of the waiter instead of the guard's.
 
     Raises:
         BadText: The directory's name is not UTF-8 and cannot stand in a settings file.
@@ -63,7 +70,7 @@ def command_line(bin_dir: str, agent: str, event: str, *, wrapped: bool = False)
             f"the installation's directory {bin_dir!r} has a name that is not UTF-8",
             remedy="install Restante elsewhere",
         ) from None
-    rest = f"RESTANTE_AGENT={agent} RESTANTE_EVENT={event}; {_GUARD}"
+    rest = f"RESTANTE_AGENT={agent} RESTANTE_EVENT={event}; {_WAITER if waits else _GUARD}"
     # The directory travels as an argument there: quotes within quotes mean something else in every shell.
     return f"sh -c 'RESTANTE_BIN=$1 {rest}' sh {quote(bin_dir)}" if wrapped else f"RESTANTE_BIN={quote(bin_dir)} {rest}"
 
@@ -74,7 +81,30 @@ def handler(bin_dir: str, agent: str, event: str, *, wrapped: bool = False) -> d
     return {"type": "command", "command": command, "timeout": timeouts_of(agent)[event]}
 
 
+def waiter(bin_dir: str, agent: str, event: str, *, wrapped: bool = False) -> dict[str, Any]:
+    """Return the hook entry by which a waiter begins at one event of Claude Code.
+
+    Its ``asyncRewake`` lets it run in the background, and wakes the session where it ends with 2 (2.1.332).
+    """
+    command = command_line(bin_dir, agent, event, wrapped=wrapped, waits=True)
+    return {"type": "command", "command": command, "asyncRewake": True, "timeout": _WAITS}
+
+
 def is_ours(value: object) -> bool:
     """Tell whether a hook entry, as parsed, is one of ours, of whatever version or installation."""
+    return is_guard(value) or is_waiter(value)
+
+
+def is_guard(value: object) -> bool:
+    """Tell whether a hook entry is our guard's."""
+    return _runs(value, "/restante-hook")
+
+
+def is_waiter(value: object) -> bool:
+    """Tell whether a hook entry is our waiter's."""
+    return _runs(value, "/restante-waiter")
+
+
+def _runs(value: object, script: str) -> bool:
     command = value.get("command") if isinstance(value, dict) else None
-    return isinstance(command, str) and "RESTANTE_EVENT=" in command and "/restante-hook" in command
+    return isinstance(command, str) and "RESTANTE_EVENT=" in command and script in command

@@ -15,6 +15,7 @@ from restante.agents.files import apply_changes
 from restante.agents.ground import AGENTS, MAILBOX, Ground
 from restante.agents.guidance import IGNORE_ALL, README, block_lines, guidance_files, is_our_readme, is_our_skill
 from restante.agents.holding import originals
+from restante.agents.hookline import is_waiter
 from restante.agents.json_edit import put_hooks, take_out_hooks
 from restante.agents.managed_block import GUIDANCE, IGNORES, find_block, put_block
 from restante.agents.skill import PLACES, skill_files
@@ -43,12 +44,20 @@ class FileInstaller:
         env: The environment; HOME, CODEX_HOME, PATH and SHELL are looked at, and only when needed.
         etc: Directory of what an administrator prescribes.
         timeout: Seconds that ``checks`` gives another program to answer.
+        waits: Whether mailboxes are monitored on this machine: only there the programs get a waiter.
     """
 
     def __init__(
-        self, worktree: str, bin_dir: str, env: Mapping[str, str], *, etc: str = "/etc", timeout: float = 10.0
+        self,
+        worktree: str,
+        bin_dir: str,
+        env: Mapping[str, str],
+        *,
+        etc: str = "/etc",
+        timeout: float = 10.0,
+        waits: bool = False,
     ) -> None:
-        self._ground = Ground(os.path.abspath(worktree), bin_dir, dict(env), etc, timeout)
+        self._ground = Ground(os.path.abspath(worktree), bin_dir, dict(env), etc, timeout, waits)
 
     def plan_install(self, agents: Sequence[str], *, intake: bool = False) -> Plan:
         """Return what installing changes. An empty plan means that all is there.
@@ -126,6 +135,7 @@ class FileInstaller:
                 )
             only = codex.ROOT_KEYS if agent == codex.NAME else None
             after = put_hooks(data, ground.wanted(agent, ground.entries(path)), path, only=only)
+            after = put_hooks(after, ground.wanted_waiters(agent), path, only=only, is_it=is_waiter)
             changes.append(FileChange(path, data, after, f"hooks for {agent}"))
         return changes
 

@@ -15,7 +15,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from restante.agents.hookline import is_ours
+from restante.agents.hookline import is_guard, is_ours
 from restante.agents.json_layout import Style, is_our_layout, render
 from restante.agents.json_scan import Document, Node, scan
 
@@ -66,7 +66,12 @@ def hooks_in(data: bytes, path: str) -> list[Placed]:
 
 
 def put_hooks(
-    data: bytes | None, wanted: Mapping[str, Hook], path: str, *, only: Collection[str] | None = None
+    data: bytes | None,
+    wanted: Mapping[str, Hook],
+    path: str,
+    *,
+    only: Collection[str] | None = None,
+    is_it: Callable[[object], bool] = is_guard,
 ) -> bytes:
     """Return the file with our hook for each event in it, unchanged where all is as it should be.
 
@@ -75,6 +80,7 @@ def put_hooks(
         wanted: The entry for each event.
         path: The file's name, for errors.
         only: The keys that the root may hold; any when ``None``.
+        is_it: Tells which entries of the file are those that are wanted, or were in another version.
 
     Raises:
         Unreadable: The file is not JSON of the expected shape; the line is named.
@@ -82,7 +88,7 @@ def put_hooks(
     groups: dict[str, Any] = {event: {"hooks": [hook]} for event, hook in wanted.items()}
     if data is not None:
         data = _without(
-            _checked(data, path, only), lambda found, earlier: found.event not in wanted or earlier > 0, data
+            _checked(data, path, only), lambda found, earlier: found.event not in wanted or earlier > 0, data, is_it
         )
     if data is None:
         fresh = {"hooks": {event: [group] for event, group in groups.items()}}
@@ -90,7 +96,7 @@ def put_hooks(
     document = _checked(data, path, only)
     edits: list[_Edit] = []
     for found in _all(document):
-        if is_ours(found.placed.entry):
+        if is_it(found.placed.entry):
             group = groups.pop(found.placed.event)
             node, value = (found.group, group) if found.placed.alone else (found.node, group["hooks"][0])
             if document.value(node) != value:
@@ -104,7 +110,7 @@ def take_out_hooks(data: bytes, path: str) -> bytes | None:
     Raises:
         Unreadable: As ``put_hooks``.
     """
-    return _without(_checked(data, path, None), lambda _found, _earlier: True, data)
+    return _without(_checked(data, path, None), lambda _found, _earlier: True, data, is_ours)
 
 
 def _checked(data: bytes, path: str, only: Collection[str] | None) -> Document:
@@ -143,12 +149,14 @@ def _all(document: Document) -> list[_Found]:
 # --- taking out -----------------------------------------------------------------------------------
 
 
-def _without(document: Document, unwanted: Callable[[Placed, int], bool], data: bytes) -> bytes | None:
+def _without(
+    document: Document, unwanted: Callable[[Placed, int], bool], data: bytes, is_it: Callable[[object], bool]
+) -> bytes | None:
     """Take out those of our entries for which ``unwanted(entry, how many of ours came before)`` holds."""
     earlier: dict[str, int] = {}
     gone: list[_Found] = []
     for found in _all(document):
-        if is_ours(found.placed.entry):
+        if is_it(found.placed.entry):
             event = found.placed.event
             if unwanted(found.placed, earlier.get(event, 0)):
                 gone.append(found)

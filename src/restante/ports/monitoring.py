@@ -107,8 +107,8 @@ class Waker(Protocol):
     def is_default(self) -> bool:
         """Whether it is used without being named."""
 
-    def can_wake(self, target: Target) -> str:
+    def can_wake(self, target: Target, /) -> str:
         """Return why it cannot wake this session; empty when, as far as is known now, it can."""
 
-    def wake(self, target: Target, text: str) -> Woken:
+    def wake(self, target: Target, text: str, /) -> Woken:
         """Start a visible turn with this text, which holds no word of mail. Never raises for a refusal."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FIFO = ".fifo"
 WAITER = "session."
 # What a session's waiter leaves beside its FIFO; see scripts/restante-waiter.
-LEAVINGS = (".pid", ".lock")
+LEAVINGS = (".pid", ".lock", ".woken")
 RING = b"r\n"
 QUIT = b"q\n"
 
@@ -51,6 +51,11 @@ class FileDoorbells:
     def looks(self) -> bool:
         """Whether bells are heard by looking once a second, because nothing tells of them."""
         return self._poll or not _kernel_watch()
+
+    @property
+    def are_used(self) -> bool:
+        """Whether any mailbox of this machine is, or was, monitored."""
+        return os.path.isdir(self._directory)
 
     def expect(self, mailbox: str, waiter: str = "") -> None:
         """Let bells of a mailbox be heard from now on; see ``ports.monitoring.Doorbells``."""
@@ -84,7 +89,7 @@ class FileDoorbells:
     def ring(self, mailbox: str) -> None:
         """Ring; see ``Doorbells``."""
         # Mostly nothing on this machine is armed; the name of a bell takes a module to work out.
-        if not os.path.isdir(self._directory):
+        if not self.are_used:
             return
         path = self._path(mailbox)
         with suppress(OSError):

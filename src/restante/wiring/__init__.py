@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from restante.domain.session import Caller
     from restante.domain.setup import Check
     from restante.ports import Clock, Mailbox, Scanner
-    from restante.ports.monitoring import Doorbells
     from restante.stores.worktree.archive import WorktreeArchive
     from restante.stores.worktree.bell import FileBell
     from restante.stores.worktree.locate import Worktree
     from restante.stores.worktree.notebook import FileNotebook
     from restante.stores.worktree.repeats import StateBook
     from restante.stores.worktree.store import WorktreeMailbox
+    from restante.system.doorbells import FileDoorbells
     from restante.system.watch import DirectoryWatcher
 
 
@@ -162,7 +162,7 @@ class WorktreeParts:
         return FileBell(self.mailbox)
 
     @cached_property
-    def doorbells(self) -> Doorbells:
+    def doorbells(self) -> FileDoorbells:
         """One file for each monitored mailbox, in the data directory; none where no place for one is known."""
         from restante.system.doorbells import FileDoorbells
         from restante.system.places import data_directory
@@ -196,7 +196,8 @@ class WorktreeParts:
         """The files that the agent programs read."""
         from restante.agents.installer import FileInstaller
 
-        return FileInstaller(self._worktree.root, self._bin, self._environment)
+        waits = self.doorbells.are_used
+        return FileInstaller(self._worktree.root, self._bin, self._environment, waits=waits)
 
     @cached_property
     def threads(self) -> CodexThreads:

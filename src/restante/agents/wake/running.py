@@ -1,0 +1,83 @@
+"""The only place from which a wake starts a process: by a list of words, within seconds, and never through a shell."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from restante.domain.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_KEPT = 2000
+
+
+class Ran(NamedTuple):
+    """How a process ended.
+
+    Attributes:
+        code: Its exit code; ``None`` where it did not start or not end in time.
+        said: The end of what it said, for a reason.
+    """
+
+    code: int | None
+    said: str
+
+
+def start(
+    allowed: Sequence[str], program: str, words: Sequence[str], environment: Mapping[str, str], timeout: float
+) -> Ran:
+    """Run a program to its end.
+
+    Args:
+        allowed: The words that it must be given first.
+        program: Its path.
+        words: What it is given.
+        environment: All of its environment.
+        timeout: Seconds after which it is ended, with whatever it started.
+
+    Raises:
+        Refused: The words do not begin with those that are allowed; nothing was started.
+    """
+    if list(words[: len(allowed)]) != list(allowed):
+        raise Refused(f"{program!r} is not started with {list(words)!r} to wake a session", remedy="")
+    try:
+        process = subprocess.Popen(
+            [program, *words],
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd="/",
+            start_new_session=True,  # so that it ends with all that it started
+        )
+    except OSError as error:
+        return Ran(None, f"{program} cannot be started: {error.strerror}")
+    try:
+        said, _ = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+        process.communicate()
+        return Ran(None, f"{program} did not end within {timeout:g} s")
+    return Ran(process.returncode, said[-_KEPT:].decode("utf-8", "replace").strip())
+
+
+def found(name: str, environment: Mapping[str, str]) -> str:
+    """Return the program that PATH finds under a name, in directories that are named whole; empty for none."""
+    for place in environment.get("PATH", "").split(os.pathsep):
+        path = os.path.join(place, name)
+        if os.path.isabs(place) and os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return ""
+
+
+def last_line(text: str) -> str:
+    """Return the last line of what a program said, short enough for a reason."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "it said nothing"
