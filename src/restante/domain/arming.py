@@ -109,7 +109,7 @@ def check_free(monitor: Monitor | None, now: datetime, arming: Arming) -> None:
 
 def disarm(monitor: Monitor | None, proof: Proof) -> Step:
     """Watch a mailbox no longer. Doing so again changes nothing, nor does who was replaced."""
-    if monitor is None or not belongs(monitor, proof._replace(generation=None)):
+    if monitor is None or not belongs(monitor, proof):
         return monitor, Answer(Word.INACTIVE)
     return None, Answer(Word.INACTIVE, ended(monitor, MonitorState.INACTIVE), automations=monitor.automations)
 
@@ -136,16 +136,6 @@ def expire(monitor: Monitor | None, now: datetime, *, is_lost: bool = False) -> 
         return monitor, Answer(Word(monitor.state), monitor)
     over = ended(monitor, MonitorState.EXPIRED)
     return over, Answer(Word.EXPIRED, over)
-
-
-def automate(monitor: Monitor | None, proof: Proof, automations: tuple[str, ...]) -> Step:
-    """Keep which tasks of the agent program belong to a monitor, beside those known; each is told once, at its end."""
-    if monitor is None or not belongs(monitor, proof):
-        return monitor, Answer(Word.INACTIVE)
-    if not stands(monitor):
-        return monitor, Answer(Word(monitor.state), monitor)
-    known = monitor._replace(automations=tuple(dict.fromkeys((*monitor.automations, *automations))))
-    return known, Answer(Word(known.state), known)
 
 
 def _made(now: datetime, arming: Arming) -> Monitor:

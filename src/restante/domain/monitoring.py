@@ -69,13 +69,12 @@ class Proof(NamedTuple):
     Attributes:
         token: The token of the arming that it belongs to; empty where none was shown.
         session: The session that acts; empty for a person, or for the program that hosts receivers.
-        generation: That of the role's lease now; ``None`` where the mailbox is no role's, or the act needs no lease.
-        is_over: Whether that lease no longer holds.
+        is_over: Whether the session that is watched for is gone, or holds the role no longer under the generation that
+            it was armed under.
     """
 
     token: str = ""
     session: str = ""
-    generation: int | None = None
     is_over: bool = False
 
 
@@ -85,7 +84,7 @@ class Answer(NamedTuple):
     Attributes:
         word: In a word.
         monitor: As it is from then on; ``None`` where there is none, or none of the caller's.
-        count: How many messages are unseen.
+        unseen: How many messages are unseen.
         mark: The high-water mark that it is about.
         is_new: Whether no check had seen this mark before.
         retry_in: After how long looking again can lead to a wake.
@@ -94,7 +93,7 @@ class Answer(NamedTuple):
 
     word: Word
     monitor: Monitor | None = None
-    count: int = 0
+    unseen: int = 0
     mark: int = 0
     is_new: bool = False
     retry_in: timedelta = timedelta()
@@ -107,12 +106,11 @@ NONE = Answer(Word.INACTIVE)
 
 
 def belongs(monitor: Monitor, proof: Proof) -> bool:
-    """Tell whether a caller may act on a monitor: it shows its token, or is its session, or is no session."""
-    if proof.generation is not None and proof.generation != monitor.generation:
-        return False
-    if proof.token:
-        return proof.token == monitor.token
-    return proof.session in ("", monitor.session)
+    """Tell whether a caller may act on a monitor: no token but its own is shown, and no other session acts.
+
+    A token alone proves little: a task that was copied into another thread carries the same.
+    """
+    return proof.token in ("", monitor.token) and proof.session in ("", monitor.session)
 
 
 def stands(monitor: Monitor | None) -> bool:
@@ -148,6 +146,23 @@ def steadied(monitor: Monitor, now: datetime) -> Monitor:
     )
 
 
+def gate(monitor: Monitor | None, now: datetime, proof: Proof) -> Step | None:
+    """Return the step that lets nobody act on a monitor that is not the caller's, or that is over; else ``None``."""
+    if monitor is None or not belongs(monitor, proof):
+        return monitor, NONE
+    if not stands(monitor):
+        return monitor, Answer(Word(monitor.state), monitor)
+    if proof.is_over or now > steadied(monitor, now).expires:
+        return expired(monitor)
+    return None
+
+
+def expired(monitor: Monitor) -> Step:
+    """End a monitor whose time is over."""
+    over = ended(monitor, MonitorState.EXPIRED)
+    return over, Answer(Word.EXPIRED, over)
+
+
 def check(
     monitor: Monitor | None,
     sight: Sight,
@@ -171,27 +186,18 @@ def check(
         retry: After how long a wake that led to nothing is made again; by the rules if it is not given.
         rules: The measures.
     """
-    if monitor is None or not belongs(monitor, proof):
-        return monitor, NONE
-    if monitor.state in (MonitorState.INACTIVE, MonitorState.EXPIRED):
-        return monitor, Answer(Word(monitor.state), monitor)
-    if monitor.plan is Plan.SCHEDULED and not is_forced and now <= monitor.expires and not is_due(monitor, now):
+    if gated := gate(monitor, now, proof):
+        return gated
+    assert monitor
+    if monitor.plan is Plan.SCHEDULED and not is_forced and not is_due(monitor, now):
         return monitor, Answer(Word.NOT_DUE, monitor)
     monitor = steadied(monitor, now)
-    if proof.is_over or now > monitor.expires:
-        return expired(monitor)
     if healthy_within is not None and monitor.heartbeat and now - monitor.heartbeat < healthy_within:
         return monitor, Answer(Word.HEALTHY, monitor)
     monitor = monitor._replace(last_checked=now)
     if monitor.plan is Plan.SCHEDULED and monitor.state is MonitorState.ACTIVE:
         monitor = monitor._replace(failures=0, last_error="")
     return _looked(monitor, sight, now, retry, rules)
-
-
-def expired(monitor: Monitor) -> Step:
-    """End a monitor whose time is over."""
-    over = ended(monitor, MonitorState.EXPIRED)
-    return over, Answer(Word.EXPIRED, over)
 
 
 def _looked(monitor: Monitor, sight: Sight, now: datetime, retry: timedelta | None, rules: Rules) -> Step:
@@ -262,10 +268,9 @@ def _given_up(monitor: Monitor, sight: Sight) -> Step:
 
 def unlooked(monitor: Monitor | None, sight: Sight, now: datetime, proof: Proof, reason: str) -> Step:
     """Keep that a check could not look into the mailbox; the next one may, so that this alone is no state of error."""
-    if monitor is None or not belongs(monitor, proof):
-        return monitor, NONE
-    if not stands(monitor):
-        return monitor, Answer(Word(monitor.state), monitor)
+    if gated := gate(monitor, now, proof):
+        return gated
+    assert monitor
     blind = steadied(monitor, now)._replace(last_checked=now, last_error=reason)
     if blind.plan is Plan.SCHEDULED:
         blind = blind._replace(failures=blind.failures + 1)

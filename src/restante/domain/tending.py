@@ -3,7 +3,7 @@
 See ``domain.monitoring``.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from restante.domain.backoff import INTERVALS
 from restante.domain.errors import UsageError
@@ -16,8 +16,7 @@ from restante.domain.monitoring import (
     Rules,
     Step,
     Word,
-    belongs,
-    expired,
+    gate,
     mended,
     rested,
     stands,
@@ -25,16 +24,16 @@ from restante.domain.monitoring import (
 )
 from restante.domain.registry import Process
 
+# Writing down each time that a session was heard of would cost a commit for every look into its mailbox.
+_HEARD_OF = timedelta(seconds=60)
+
 
 def heartbeat(monitor: Monitor | None, now: datetime, proof: Proof) -> Step:
     """Keep that the session was heard of: a receiver's monitor lasts anew, and one in error wakes again."""
-    if monitor is None or not belongs(monitor, proof):
-        return monitor, NONE
+    if gated := gate(monitor, now, proof):
+        return gated
+    assert monitor
     monitor = steadied(monitor, now)
-    if not stands(monitor):
-        return monitor, Answer(Word(monitor.state), monitor)
-    if proof.is_over or now > monitor.expires:
-        return expired(monitor)
     if monitor.state is MonitorState.ERROR:
         monitor = mended(monitor)
     alive = lasting(monitor._replace(heartbeat=now, hindrance=""), now)
@@ -60,10 +59,9 @@ def delivered(monitor: Monitor | None, now: datetime, proof: Proof, mark: int) -
     Raises:
         UsageError: No check told this mark.
     """
-    if monitor is None or not belongs(monitor, proof):
-        return monitor, NONE
-    if not stands(monitor):
-        return monitor, Answer(Word(monitor.state), monitor)
+    if gated := gate(monitor, now, proof):
+        return gated
+    assert monitor
     if mark < 1 or mark not in (monitor.last_seen, monitor.last_delivered, *monitor.offered):
         raise UsageError(
             f"{mark} is no mark that a check told", remedy="give the max_id of the wake: restante monitor status"
@@ -77,16 +75,31 @@ def delivered(monitor: Monitor | None, now: datetime, proof: Proof, mark: int) -
     return told, Answer(Word.DELIVERED, told, 0, mark)
 
 
-def collected(monitor: Monitor | None, now: datetime, proof: Proof, mark: int) -> Step:
-    """Keep that the session read its mail up to a mark, whatever wakes there were."""
-    if monitor is None or not stands(monitor) or not belongs(monitor, proof):
+def collected(monitor: Monitor | None, now: datetime, session: str, left: int) -> Step:
+    """Keep that the session read its mail, whatever wakes there were.
+
+    Args:
+        monitor: What is kept.
+        now: The time.
+        session: Which session.
+        left: The high-water mark of what it has not read; 0 for nothing.
+    """
+    if monitor is None or monitor.session != session or not stands(monitor) or now > monitor.expires:
         return monitor, NONE
     monitor = steadied(monitor, now)
-    if mark < monitor.pending:
+    if left and left >= monitor.pending:
+        # It read older ones, or there was nothing to collect: at least it lives.
+        return _heard_of(monitor, now)
+    if monitor.state is MonitorState.ACTIVE and not monitor.offered:
+        return _heard_of(monitor, now)
+    read = _collected(monitor, now, monitor.pending if left else max(monitor.pending, monitor.last_seen))
+    return read, Answer(Word.DELIVERED, read, 0, read.last_delivered)
+
+
+def _heard_of(monitor: Monitor, now: datetime) -> Step:
+    if now + monitor.time_to_live - monitor.expires > _HEARD_OF:
         monitor = lasting(monitor, now)
-        return monitor, Answer(Word(monitor.state), monitor)
-    read = _collected(monitor, now, mark)
-    return read, Answer(Word.DELIVERED, read, 0, mark)
+    return monitor, Answer(Word(monitor.state), monitor)
 
 
 def _collected(monitor: Monitor, now: datetime, mark: int) -> Monitor:
@@ -110,10 +123,9 @@ def failed(
     Raises:
         UsageError: No wake was made for this mark.
     """
-    if monitor is None or not belongs(monitor, proof):
-        return monitor, NONE
-    if not stands(monitor):
-        return monitor, Answer(Word(monitor.state), monitor)
+    if gated := gate(monitor, now, proof):
+        return gated
+    assert monitor
     if mark not in monitor.offered:
         raise UsageError(
             f"no wake was made for mark {mark}", remedy="give the max_id of the wake: restante monitor status"
@@ -145,7 +157,7 @@ def hindered(monitor: Monitor | None, reason: str) -> Step:
     return told, Answer(Word(told.state), told)
 
 
-def scheduled(monitor: Monitor | None, proof: Proof, interval: int) -> Step:
+def scheduled(monitor: Monitor | None, now: datetime, proof: Proof, interval: int) -> Step:
     """Keep at which interval the task runs from now on.
 
     Raises:
@@ -154,9 +166,17 @@ def scheduled(monitor: Monitor | None, proof: Proof, interval: int) -> Step:
     if interval not in INTERVALS:
         known = ", ".join(map(str, INTERVALS))
         raise UsageError(f"{interval} is no interval of the schedule", remedy=f"one of: {known} (seconds)")
-    if monitor is None or not belongs(monitor, proof):
-        return monitor, NONE
-    if not stands(monitor):
-        return monitor, Answer(Word(monitor.state), monitor)
+    if gated := gate(monitor, now, proof):
+        return gated
+    assert monitor
     told = monitor._replace(interval=interval)
     return told, Answer(Word.SCHEDULED, told)
+
+
+def automated(monitor: Monitor | None, now: datetime, proof: Proof, automations: tuple[str, ...]) -> Step:
+    """Keep which tasks of the agent program belong to a monitor, beside those known; each is told once, at its end."""
+    if gated := gate(monitor, now, proof):
+        return gated
+    assert monitor
+    known = monitor._replace(automations=tuple(dict.fromkeys((*monitor.automations, *automations))))
+    return known, Answer(Word(known.state), known)

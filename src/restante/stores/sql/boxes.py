@@ -58,6 +58,11 @@ class SqlBoxes:
         self._looks: dict[str, tuple[int, list[Row]]] = {}
 
     @property
+    def database(self) -> Database:
+        """Where they are kept."""
+        return self._database
+
+    @property
     def is_durable(self) -> bool:
         """Whether what is posted survives the process."""
         return self._is_durable

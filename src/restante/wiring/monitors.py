@@ -1,0 +1,85 @@
+"""How a caller of this machine gets a vigil: the monitors of mailboxes, beside teams and the register of sessions."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from restante.domain.errors import Refused, UsageError
+from restante.domain.outlook import NO_WAY
+from restante.domain.registry import Identity
+from restante.stores.sql.monitors import SqlMonitors
+from restante.vigil import Vigil
+from restante.wiring.sessions import SessionParts, open_window
+from restante.wiring.sights import HomeSights
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from restante.ports.monitoring import Monitors, Sights
+
+
+class MonitorParts(SessionParts):
+    """The parts of a vigil; each is made when it is first asked for. See ``SessionParts``."""
+
+    @cached_property
+    def monitors(self) -> Monitors:
+        """The monitors: teams.db, made by the first arming, or the database that is configured."""
+        return SqlMonitors(self._teams, self.clock)
+
+    @cached_property
+    def all_sights(self) -> Sights:
+        """The numbers of mailboxes of every home."""
+        return HomeSights(self._environment, self.sights, self.keeping, self.clock)
+
+    def adapter(self, vendor: str, name: str = "") -> str:
+        """Return the name of the way to wake a session; see ``VigilParts.adapter``."""
+        from restante.agents.wake import ADAPTERS, DEFAULTS
+
+        if not name:
+            return DEFAULTS.get(vendor, NO_WAY)
+        if name not in (*ADAPTERS, NO_WAY):
+            raise UsageError(f"there is no way {name!r} to wake a session", remedy=f"one of: {', '.join(ADAPTERS)}")
+        return name
+
+    def new_token(self) -> str:
+        """Return a token that nobody can guess, in the form that scheduled tasks know."""
+        from uuid import uuid4
+
+        return f"task-{uuid4()}"
+
+
+def open_vigil(environment: Mapping[str, str], directory: str = ".", *, only_looks: bool = False) -> Vigil:
+    """Open the vigil of whoever calls. Opening creates nothing.
+
+    Args:
+        environment: Where settings and the caller's identity come from.
+        directory: Any directory of the worktree that the caller works in.
+        only_looks: Make nothing for a person who has no token yet.
+
+    Raises:
+        BadConfig: The configuration has faults.
+        UsageError: There is no place for data.
+        Refused: A server is configured; monitors are in its machine's data.
+    """
+    parts = MonitorParts(environment)
+    if parts.settings.server_url:
+        raise Refused(
+            "monitors are kept beside the mail, and server.url names a server that keeps it",
+            remedy="run it on the server's machine; for several machines set database.url instead of server.url",
+        )
+    return Vigil(parts, lambda: open_window(environment, directory, only_looks=only_looks).identity)
+
+
+def open_host(environment: Mapping[str, str], parts: MonitorParts | None = None) -> Vigil:
+    """Open the vigil of a program that hosts receivers: it is no session, and acts for whoever armed.
+
+    Args:
+        environment: Where settings and places come from.
+        parts: What it is made of, where the program has them already.
+
+    Raises:
+        BadConfig: The configuration has faults.
+        UsageError: There is no place for data.
+    """
+    return Vigil(parts or MonitorParts(environment), Identity)
