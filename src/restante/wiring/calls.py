@@ -121,3 +121,37 @@ def worktree_of(directory: str) -> str:
         return find_worktree(directory).root
     except NoWorktree:
         return ""
+
+
+def office_of(window: Window, secret: str) -> Office | None:
+    """Return the office of the worktree that a session works in, for a server that the session asks.
+
+    Only where it works on this machine, and for this user: its secret lies where no other user could have put it.
+
+    Args:
+        window: The session's window.
+        secret: What proved it.
+    """
+    import os
+    from hmac import compare_digest
+
+    from restante.domain.session import Caller
+    from restante.office import Office
+    from restante.system.places import data_directory
+    from restante.system.processes import host_name
+    from restante.system.secrets import has_secret, session_secret
+    from restante.wiring import WorktreeParts
+
+    try:
+        session = next(row.session for row in window.sessions() if row.session.id == window.identity.session)
+        data = data_directory(os.environ)
+        if not session.worktree or (session.process and session.process.host != host_name()):
+            return None
+        if not has_secret(data, session.id) or not compare_digest(session_secret(data, session.id), secret):
+            return None
+        parts = WorktreeParts(session.worktree, os.environ)
+        parts.find()
+        parts.caller = Caller(session.vendor, session.id)
+        return Office(parts)
+    except (RestanteError, StopIteration):
+        return None

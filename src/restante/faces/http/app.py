@@ -17,6 +17,7 @@ from restante.faces.http.asking import Ask, ClientGoneError, Office
 from restante.faces.http.guards import Guards, Rules, names_of
 from restante.faces.http.handover import Handovers
 from restante.faces.http.metrics import Metrics
+from restante.faces.http.mounting import MOUNTS, Mount
 from restante.faces.http.openapi import document
 from restante.faces.http.outside import Outside
 from restante.faces.http.parking import Parking
@@ -120,6 +121,7 @@ class Server:
         self._office: Office | None = None
         self._outside: Outside | None = None
         self._upkeep: asyncio.Task[None] | None = None
+        self._mounts: dict[str, Mount] = {}
 
     async def start(self) -> ASGIApp:
         """Open the exchange and return the application.
@@ -154,7 +156,8 @@ class Server:
         )
         self._upkeep = loop.create_task(self._keep_up())
         rules = Rules(names_of(self._hosts, settings.server_hosts), body_bytes, settings.server_rate)
-        return Guards(_routed(office), rules, loop.time, metrics.refused)
+        self._mounts = {path: Mount(path, office) for path in MOUNTS}
+        return Guards(_routed(office, self._mounts), rules, loop.time, metrics.refused)
 
     @property
     def office(self) -> Office:
@@ -174,6 +177,8 @@ class Server:
         self.release()
         if self._upkeep is not None:
             self._upkeep.cancel()
+        for mount in self._mounts.values():
+            await mount.stop()
         if self._office is not None:
             # Whose reads are not written down is told again.
             with suppress(TimeoutError):
@@ -193,11 +198,12 @@ class Server:
             await asyncio.sleep(_UPKEEP_SECONDS)
 
 
-def _routed(office: Office) -> ASGIApp:
+def _routed(office: Office, mounts: dict[str, Mount]) -> ASGIApp:
     paths: dict[str, dict[str, _Handler]] = {}
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method] = _Handler(route, office)
     routes = [StarletteRoute(PREFIX + path, _Path(handlers)) for path, handlers in paths.items()]
+    routes += [StarletteRoute(path, mount) for path, mount in mounts.items()]
     # Only the router: each further layer would stand in the memory of every call that waits.
     return Router(routes, redirect_slashes=False, default=_nowhere)
 

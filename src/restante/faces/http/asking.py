@@ -84,6 +84,11 @@ class Ask:
         found: Connection | None = self.scope.get("state", {}).get("connection")
         return found
 
+    @property
+    def secret(self) -> str:
+        """What the caller shows as its secret, once it was admitted; empty for nothing."""
+        return self._claim.secret
+
     def header(self, name: bytes) -> bytes:
         """Return a header; empty when it is not there."""
         for one, value in self.scope["headers"]:

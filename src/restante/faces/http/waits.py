@@ -139,6 +139,11 @@ class Waits:
             self._release(self._of(owner, session), Why.CHANGE)
         self._look_again(owner, session)
 
+    def stirred(self, owner: str) -> None:
+        """Let everyone look again who waits for anything of an owner's."""
+        for session in list(self._waiters.get(owner, ())):
+            self._release(self._of(owner, session), Why.CHANGE)
+
     def dropped(self, owner: str, session: str) -> None:
         """Release who waits for a session that was detached or deleted."""
         self._release(self._of(owner, session), Why.DROP)

@@ -1,0 +1,212 @@
+"""Another face on this server, below a path of its own: found by its name, and loaded when it is first asked for.
+
+What it asks for, it asks in the caller's name, as every route does. But nobody becomes the person by it: it is for
+models, and a person's proof, which a program may be configured with, only lets them in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from restante.domain.errors import Refused, RestanteError
+from restante.domain.registry import Claim, Identity
+from restante.faces.http.asking import Ask
+from restante.faces.http.handover import Handover
+from restante.faces.http.parking import Patience
+from restante.faces.http.sending import InternalError, NoSuchMethod, send_error
+from restante.faces.http.waits import Why
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from restante.exchange import Exchange
+    from restante.exchange.window import LocalWindow
+    from restante.faces.http.asking import Office
+
+_Result = TypeVar("_Result")
+
+# path -> where its application is made, and the library that it needs.
+MOUNTS = {"/mcp": ("restante.faces.mcp.served", "mcp", "pip install 'restante[mcp]'")}
+_SEEN = "restante.seen"
+_START_SECONDS = 30.0
+
+
+class Visit(NamedTuple):
+    """One caller at the exchange: what it can ask, time and settings, and what it proved itself by."""
+
+    window: LocalWindow
+    tools: Exchange
+    secret: str
+
+
+class Mount:
+    """A face below a path; the gate that it asks through, too.
+
+    Args:
+        path: Where it is.
+        office: What all requests share.
+    """
+
+    def __init__(self, path: str, office: Office) -> None:
+        self._module, self._library, self._remedy = MOUNTS[path]
+        self._office = office
+        self._lock = asyncio.Lock()
+        self._app: ASGIApp | None = None
+        self._over = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def body_bytes(self) -> int:
+        """Largest body of a request."""
+        return self._office.body_bytes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, and do what is to be done once the answer was taken."""
+        has_begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        seen: list[Callable[[], object]] = []
+        scope = {**scope, _SEEN: seen}
+        try:
+            if scope["method"] != "POST":
+                # Nothing is sent that was not asked for, and there is nothing to end.
+                await send_error(sending, NoSuchMethod(scope["method"], "POST"))
+                return
+            await self._admitted(scope, "")
+            app = await self._opened()
+            await app(scope, receive, sending)
+        except Exception as error:  # noqa: BLE001  whatever it is, it is told in the envelope and written down
+            if not has_begun:
+                await send_error(send, self._told(error))
+            return
+        if seen:
+            await self._hand_over(scope, seen)
+
+    async def stop(self) -> None:
+        """End what runs beside it."""
+        self._over.set()
+        if self._task is not None:
+            await asyncio.wait([self._task], timeout=1.0)
+            self._task.cancel()
+
+    # -- the gate ------------------------------------------------------------------------------------------
+
+    async def ask(self, scope: Scope, claimed: str, work: Callable[[Visit], _Result], *, changes: bool) -> _Result:
+        """Ask the exchange in the name of whoever sent a request; see ``faces.mcp.served.Gate``."""
+        ask = await self._admitted(scope, claimed)
+
+        def visit(exchange: Exchange, window: LocalWindow) -> tuple[_Result, str]:
+            one = _visit(ask, exchange, window, claimed)
+            return work(one), one.window.identity.owner
+
+        def tell(done: tuple[_Result, str]) -> None:
+            if changes:
+                self._office.waits.stirred(done[1])
+
+        return (await ask.run(visit, tell))[0]
+
+    async def wait(self, scope: Scope, claimed: str, seconds: float, has_come: Callable[[Visit], bool]) -> bool:
+        """Wait until something holds that a post may bring about; see ``faces.mcp.served.Gate``."""
+        ask = await self._admitted(scope, claimed)
+        patience = Patience(ask, seconds, self._office.parking)
+
+        def look(exchange: Exchange, window: LocalWindow) -> tuple[bool, str, str]:
+            visit = _visit(ask, exchange, window, claimed)
+            identity = visit.window.identity
+            return has_come(visit), identity.owner, identity.session
+
+        def park(looked: tuple[bool, str, str]) -> None:
+            if not looked[0] and looked[2]:
+                patience.park(looked[1], looked[2], is_own=True)
+
+        try:
+            looked = await ask.run(look, park)
+            while patience.is_parked:
+                why = await patience.released()
+                looked = await ask.run(look, park if why is Why.CHANGE else None)
+                if why is Why.STOP:
+                    break
+        finally:
+            patience.close()
+        return looked[0]
+
+    def after(self, scope: Scope, seen: Callable[[], object]) -> None:
+        """Do something once the answer was taken; see ``faces.mcp.served.Gate``."""
+        scope[_SEEN].append(seen)
+
+    # -- helpers -------------------------------------------------------------------------------------------
+
+    async def _admitted(self, scope: Scope, claimed: str) -> Ask:
+        ask = Ask(self._office, scope, _never, _nowhere, None)
+        await ask.admit(claimed=claimed or None)
+        return ask
+
+    async def _opened(self) -> ASGIApp:
+        async with self._lock:
+            if self._app is None:
+                if find_spec(self._library) is None:
+                    raise Refused("the parts for this are not installed on the server", remedy=self._remedy)
+                # It takes a second, in which others are answered.
+                module = await asyncio.to_thread(import_module, self._module)
+                app, run = module.open_app(self)
+                ready = asyncio.Event()
+                self._task = asyncio.get_running_loop().create_task(run(ready, self._over))
+                await asyncio.wait_for(ready.wait(), _START_SECONDS)
+                self._app = app
+            return self._app
+
+    def _told(self, error: Exception) -> RestanteError:
+        if isinstance(error, RestanteError):
+            self._office.metrics.refused(error.code)
+            return error
+        self._office.metrics.refused(InternalError.code)
+        self._office.log.fault("fault", error, route=self._module)
+        return InternalError("the server failed to answer; it wrote down where", remedy="see its log")
+
+    async def _hand_over(self, scope: Scope, seen: list[Callable[[], object]]) -> None:
+        """Record as seen what was read, as a read of the API does."""
+        office = self._office
+
+        def confirm() -> asyncio.Future[None]:
+            def work(_: Exchange) -> None:
+                for one in seen:
+                    one()
+
+            return office.worker.submit(work)
+
+        connection = scope.get("state", {}).get("connection")
+        if connection is None:
+            office.handovers.confirm(confirm)
+        elif await connection.flushed():
+            office.handovers.add(Handover(connection, confirm))
+        else:
+            office.metrics.lost.inc()
+
+
+def _visit(ask: Ask, exchange: Exchange, window: LocalWindow, claimed: str) -> Visit:
+    identity = window.identity
+    secret = ask.secret
+    if identity.verified and not identity.session:
+        # A person's proof: as far as it goes the model is whom its program names, and that is not proven.
+        owner = identity.owner or None
+        named = exchange.identify(Claim(session=claimed, owner=owner)) if claimed else Identity(identity.owner)
+        window, secret = exchange.window(named), ""
+    return Visit(window, exchange, secret if window.identity.verified else "")
+
+
+async def _never() -> Any:  # noqa: ANN401
+    # The other face reads what the client sends; where that hangs up, the call is cancelled.
+    await asyncio.Event().wait()
+
+
+async def _nowhere(_: Message) -> None:
+    return
