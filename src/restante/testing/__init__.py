@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from restante.testing.contract import MailboxContract
     from restante.testing.contract.sessions import SessionsContract
     from restante.testing.contract.sharing import SharingContract
+    from restante.testing.contract.teams import TeamsContract
     from restante.testing.fakes import TRICKY_TEXTS, FakeClock, SequentialIds, make_draft, make_message
+    from restante.testing.leases import lease_machine
     from restante.testing.machine import mailbox_machine
     from restante.testing.register import register_machine
 
@@ -29,6 +31,8 @@ __all__ = [
     "SequentialIds",
     "SessionsContract",
     "SharingContract",
+    "TeamsContract",
+    "lease_machine",
     "mailbox_machine",
     "make_draft",
     "make_message",
@@ -40,6 +44,8 @@ _HOMES = {
     "MemoryMailbox": "restante.stores.memory",
     "SessionsContract": "restante.testing.contract.sessions",
     "SharingContract": "restante.testing.contract.sharing",
+    "TeamsContract": "restante.testing.contract.teams",
+    "lease_machine": "restante.testing.leases",
     "mailbox_machine": "restante.testing.machine",
     "register_machine": "restante.testing.register",
 }

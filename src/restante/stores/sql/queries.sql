@@ -525,7 +525,7 @@ WHERE b.address = :place AND b.owner = :owner;
 -- The same, and how many were acknowledged: all without those that wait and those that left without a word, so that
 -- no history is counted.
 SELECT COALESCE(MAX(CASE WHEN m.unseen = 1 AND {waits} THEN m.number END), 0),
-    COUNT(CASE WHEN m.unseen = 1 AND {waits} THEN 1 END), COUNT(CASE WHEN {waits} THEN 1 END),
+    COUNT(CASE WHEN m.unseen = 1 AND {waits} THEN 1 END), COUNT(CASE WHEN {waits} THEN m.number END),
     COUNT(CASE WHEN m.unseen = 1 AND m.noticed_ms IS NOT NULL AND {waits} THEN 1 END),
     b.total - COUNT(m.number) - (
         SELECT COUNT(*) FROM messages AS l
