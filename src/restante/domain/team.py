@@ -8,7 +8,7 @@ from restante.domain.address import Home, parse_address
 from restante.domain.errors import BadAddress
 from restante.domain.mailbox import Counts
 from restante.domain.monitor import Sight
-from restante.domain.registry import Presence, Process
+from restante.domain.registry import Presence, Process, Session
 
 if TYPE_CHECKING:
     from restante.domain.errors import RestanteError
@@ -124,14 +124,14 @@ class Copy(NamedTuple):
     Attributes:
         role: Which.
         posted: The message as stored; ``None`` where it was refused.
-        holder: Id of the session that holds the role; empty for nobody: then it waits.
+        holder: The session that holds the role; ``None`` for nobody: then it waits.
         counts: The numbers of the mailbox after it.
         problem: Why it was refused.
     """
 
     role: str
     posted: "Posted | None"
-    holder: str = ""
+    holder: Session | None = None
     counts: Counts = Counts()
     problem: "RestanteError | None" = None
 
@@ -210,11 +210,6 @@ def parse_team(text: str) -> str:
             remedy="a team's name is ASCII letters, digits, '.', '_' and '-', at most 64, "
             "and begins with a letter or digit",
         ) from None
-
-
-def looks_like_role(text: str) -> bool:
-    """Tell whether a reference can mean a role or a team, and neither a message nor a session's id."""
-    return "/" in text and ":" not in text
 
 
 def is_for_everybody(text: str) -> bool:

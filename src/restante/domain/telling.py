@@ -90,8 +90,21 @@ def that_fit(entries: Sequence[Entry], limit: int) -> list[Entry]:
 
 
 def is_to_session(entry: Entry) -> bool:
-    """Whether a message is in a session's own mailbox, and not in that of a worktree."""
-    return entry.message.mailbox.startswith("session:")
+    """Whether a message is a session's own mail, or that of a role that it holds, and not in a worktree's mailbox."""
+    return entry.message.mailbox.startswith("session:") or is_of_role(entry.message.mailbox)
+
+
+def is_of_role(mailbox: str) -> bool:
+    """Whether the address of a mailbox, or whatever else a person names, can only be that of a role: ``TEAM/ROLE``."""
+    return "/" in mailbox and ":" not in mailbox
+
+
+def where_words(entry: Entry) -> str:
+    """Return in which of the mailboxes of the session that reads a message is."""
+    mailbox = entry.message.mailbox
+    if is_of_role(mailbox):
+        return mailbox
+    return "this session" if is_to_session(entry) else "this worktree"
 
 
 def next_lines(entries: Sequence[Entry], left_out: int, ways: Ways) -> list[str]:

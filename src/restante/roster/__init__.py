@@ -19,7 +19,16 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import Forbidden, MailboxDeleted, MailboxFull, NoSuchMessage, NothingThere, RoleHeld
+from restante.domain.errors import (
+    Forbidden,
+    MailboxDeleted,
+    MailboxFull,
+    NoSuchMessage,
+    NothingThere,
+    RoleHeld,
+    UsageError,
+)
+from restante.domain.ids import is_well_formed, resolve
 from restante.domain.limits import Limits, check_head
 from restante.domain.team import (
     Copy,
@@ -109,7 +118,7 @@ class Roster(Seats):
                 continue
             holder = self._holder(member)
             counts = parts.role_boxes.box(member.role, identity.owner).counts()
-            copies.append(Copy(member.role, posted, holder.id if holder else "", counts))
+            copies.append(Copy(member.role, posted, holder, counts))
             self._ring(member.role, holder)
         return copies
 
@@ -129,6 +138,10 @@ class Roster(Seats):
             self._check_may_look()
             generation = 0
         return self._read(role, generation, after, limit)
+
+    def wait(self, role: str, seconds: float) -> bool:
+        """Wait until something in a role's mailbox is unseen, and tell whether it is; raises as ``read``."""
+        return any(self.read(role, limit=1).counts.unseen for _ in self._parts.watcher.ticks(seconds))
 
     def readings(self, *, limit: int | None = None) -> list[RoleReading]:
         """Return the pending mail of all roles that the calling session holds, and record that it was heard of."""
@@ -196,12 +209,15 @@ class Roster(Seats):
     def check_not_of_others(self, message_ids: Sequence[str]) -> None:
         """Refuse to act on mail of a role that the calling session does not hold, or no longer.
 
+        Args:
+            message_ids: Whole ids, or parts of them.
+
         Raises:
             RoleHeld: One of the messages is such.
         """
         mine = {member.role for member in self.mine()}
         others = [one for one in self._parts.teams.members("", self.identity.owner) if one.role not in mine]
-        found = self.locate(message_ids, [member.role for member in others])
+        found = self.locate([self._whole(one, others) for one in message_ids], [member.role for member in others])
         for message_id, role in found.items():
             error = holding.held_by(
                 next(one for one in others if one.role == role), self.identity.owner, self._parts.sessions
@@ -307,6 +323,15 @@ class Roster(Seats):
         if teams.member(role, owner) is None and not self._parts.role_boxes.box(role, owner).counts().total:
             raise holding.unknown_role(role, teams.members("", owner))
         return [role]
+
+    def _whole(self, message_id: str, members: Sequence[Member]) -> str:
+        """Return the whole id that a part of one means in some roles' mailboxes; as it is where it means none."""
+        if is_well_formed(message_id, "msg"):
+            return message_id
+        boxes, owner = self._parts.role_boxes, self.identity.owner
+        with suppress(NothingThere, UsageError):
+            return resolve(message_id, [one for member in members for one in boxes.box(member.role, owner).ids()])
+        return message_id
 
     def _told(self, entries: list[Entry]) -> list[Entry]:
         if not self.identity.session:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import PersistenceOff, RestanteError
+from restante.domain.errors import NoSuchMessage, PersistenceOff, RestanteError
 from restante.domain.mailbox import Counts
 from restante.domain.overview import Cleared, Reading
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from restante.domain.receipt import Action, Decision
     from restante.domain.registry import Arrival, Identity, Session
     from restante.domain.team import RoleReading
+    from restante.domain.why import Explanation
     from restante.ports.sessions import Window
     from restante.roster import Roster
 
@@ -143,9 +144,14 @@ class RosterWindow:
             removed += cleared.removed
         if not own and of_roles:
             return Cleared(removed, self._read(session, 1, None).counts)
-        cleared = self._window.acknowledge(
-            own, session, through=through, decision=decision, action=action, summary=summary, late=late
-        )
+        try:
+            cleared = self._window.acknowledge(
+                own, session, through=through, decision=decision, action=action, summary=summary, late=late
+            )
+        except PersistenceOff:
+            if not own:
+                raise
+            raise NoSuchMessage(f"no message {own[0]!r} waits", remedy="restante inbox") from None
         rest = [one.counts for one in self._readings(session, 1)]
         return cleared._replace(removed=cleared.removed + removed, counts=_sum(cleared.counts, rest))
 
@@ -155,7 +161,7 @@ class RosterWindow:
         try:
             own = self._window.receipts(message_ids, limit=limit)
         except PersistenceOff:
-            if not of_roles:
+            if not of_roles and not message_ids:
                 raise
             own = []
         found = {**{one.message_id: one for one in own}, **of_roles}
@@ -166,6 +172,10 @@ class RosterWindow:
         if self._roster.receipts([message_id]):
             return self._roster.withdraw(message_id)
         return self._window.withdraw(message_id)
+
+    def why(self, message: str) -> Explanation:
+        """See ``Window.why``; whoever answers knows of roles, too."""
+        return self._window.why(message)
 
     def watch(self, cursor: str = "", sessions: Sequence[str] = (), *, wait: float | None = None) -> Watched:
         """See ``Window.watch``."""
@@ -195,11 +205,11 @@ class RosterWindow:
             own = self._window.read(session, limit=limit, wait=None if has_news else wait)
         except PersistenceOff:
             # The mail of roles is kept wherever that of sessions is not.
-            if not of_roles:
+            if not self._is_own(session):
                 raise
             if wait and not has_news:
                 time.sleep(wait)
-            own = Reading((), Counts(), is_peek=False)
+            own = Reading((), Counts(), is_peek=False, timed_out=wait is not None)
         if not of_roles:
             return own
         entries = [*own.entries, *(entry for one in of_roles for entry in one.entries)]

@@ -136,11 +136,25 @@ class SessionDesk:
         if outgoing and outgoing.words():
             return True
         window = self._window()
-        return self._others_wait(window.identity.owner) or any(
-            row.counts.pending
-            for row in window.sessions()
-            if row.session.worktree == self._root and row.presence in (Presence.ALIVE, Presence.UNKNOWN)
+        return (
+            self._others_wait(window.identity.owner)
+            or any(
+                row.counts.pending
+                for row in window.sessions()
+                if row.session.worktree == self._root and row.presence in (Presence.ALIVE, Presence.UNKNOWN)
+            )
+            or self._roles_wait()
         )
+
+    def _roles_wait(self) -> bool:
+        """Tell whether mail waits for a role that a session of this worktree holds."""
+        from restante.wiring.sessions import SessionParts
+
+        parts = SessionParts(self._environment)
+        try:
+            return not parts.settings.server_url and parts.role_mail_waits(self._root)
+        finally:
+            parts.close()
 
     def _others_wait(self, owner: str) -> bool:
         """Tell whether mail may wait for a neighbour of another owner: no server tells one owner of that."""

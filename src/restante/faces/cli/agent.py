@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from restante.domain.errors import NoSuchMessage, NoWorktree, UsageError
 from restante.domain.message import choose
-from restante.domain.telling import that_fit
+from restante.domain.telling import is_of_role, that_fit
 from restante.faces.cli.inputs import office_of, text_from
 from restante.faces.cli.output import say
 from restante.faces.cli.showing import (
@@ -33,6 +33,13 @@ def inbox(
 
     Run by an agent's session, what is shown is marked as seen. It stays until it is acknowledged with ack.
     """
+    if len(messages) == 1 and is_of_role(messages[0]):
+        from restante.faces.cli.teams import show_role
+
+        if session is not None:
+            raise UsageError("both a role and --session were given", remedy="give one of them")
+        show_role(messages[0], wait, directory, peek=peek, as_json=as_json)
+        return 0
     office, desk = _open(directory, session)
     if desk:
         from restante.faces.cli.both import show_inbox
@@ -114,8 +121,13 @@ def ack(
     office, desk = _open(directory)
     if desk:
         from restante.faces.cli.both import acknowledge
+        from restante.faces.cli.teams import check_not_of_others
 
-        acknowledge(desk, messages, through, decided, done, summary, notes, as_json=as_json)
+        try:
+            acknowledge(desk, messages, through, decided, done, summary, notes, as_json=as_json)
+        except NoSuchMessage:
+            check_not_of_others((through,) if through else messages, directory)
+            raise
         return
     assert office
     if through:
@@ -133,9 +145,11 @@ def reply(message: str, words: tuple[str, ...], file: str | None, directory: str
     text = text_from(words, file, limit=tools.settings.message_bytes * 4)
     if desk:
         from restante.faces.cli.both import reply_to_session
+        from restante.faces.cli.teams import check_not_of_others
 
         if reply_to_session(desk, message, text, as_json=as_json):
             return
+        check_not_of_others((message,), directory)
         office = desk.office
     if office is None:
         raise NoSuchMessage(f"no message {message!r}", remedy="restante inbox")

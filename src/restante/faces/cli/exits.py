@@ -64,7 +64,7 @@ def _report(error: RestanteError, *, as_json: bool) -> None:
         tell(json_line({"error": problem}))
         return
     tell(paint("error: ", "red", sys.stderr) + visible(error.message))
-    for detail in error.details:
+    for detail in (one for one in error.details if "title" in one):
         line = f"line {detail['line']}: " if detail.get("line") else ""
         tell(f"  {line}{detail.get('title', '')} ({detail.get('code', '')}): {visible(str(detail.get('excerpt', '')))}")
     if error.remedy:

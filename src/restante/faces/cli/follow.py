@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from restante.domain.errors import NoSuchMessage, NothingThere, NoWorktree, UsageError
+from restante.domain.telling import is_of_role
 from restante.faces.cli.inputs import office_of, seconds_from
 from restante.faces.cli.output import json_line, say, tell
 from restante.faces.cli.windows import sessions_are_used
@@ -18,6 +19,11 @@ def status(message: str | None, directory: str, as_json: bool) -> None:
 
     An ID may be shortened to at least six characters of its beginning or end.
     """
+    if message is not None and is_of_role(message):
+        from restante.faces.cli.teams import status_of_role
+
+        status_of_role(message, directory, as_json)
+        return
     if message is not None:
         _status_of(message, directory, as_json)
         return
@@ -32,6 +38,10 @@ def status(message: str | None, directory: str, as_json: bool) -> None:
 
     say(status_table(snapshot.cases, office.clock.now()), end="")
     say(counts_line(snapshot.counts))
+    if sessions_are_used(office.settings):
+        from restante.faces.cli.teams import tell_roles
+
+        tell_roles(directory)
     for fault in snapshot.faults:
         tell(f"{fault.source}:{fault.line}: {fault.reason}")
 
@@ -88,6 +98,10 @@ def watch(
     Begins with what happens from now on. With --json each line is an object that carries the cursor to go on
     with; in text the cursor is printed at the end, on standard error.
     """
+    if len(sessions) == 1 and is_of_role(sessions[0]):
+        from restante.faces.cli.teams import watch_role
+
+        return watch_role(sessions[0], since, timeout, directory=directory, as_json=as_json)
     if sessions or all_sessions:
         from restante.faces.cli.watching import watch_sessions
 

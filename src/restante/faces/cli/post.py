@@ -8,6 +8,7 @@ from restante.domain import wire
 from restante.domain.ids import is_well_formed, resolve
 from restante.domain.message import Draft, Priority, choose
 from restante.domain.roster import kept_note, sent_lines, trace_lines
+from restante.domain.telling import is_of_role
 from restante.domain.text import one_line
 from restante.faces.cli.inputs import office_of, text_from, when_from
 from restante.faces.cli.output import paint, say, tell
@@ -16,6 +17,7 @@ from restante.faces.cli.windows import checked, number_from, window_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from restante.domain.message import Sender
     from restante.domain.overview import Handed, Trace
     from restante.domain.registry import Identity
     from restante.ports.sessions import Window
@@ -34,8 +36,8 @@ def post(
     allow_warnings: bool,
     directory: str,
     as_json: bool,
-) -> None:
-    """Write to another session; its agent reads it at a checkpoint."""
+) -> int:
+    """Write to another session, or to a role; its agent reads it at a checkpoint."""
     office = office_of(directory, anywhere=True)
     draft = Draft(
         body=text_from(words, file, limit=office.settings.message_bytes * 4),
@@ -44,9 +46,15 @@ def post(
         expires=when_from(expires, office.clock.now()) if expires else None,
         client_id=client_id,
     )
+    if is_of_role(to):
+        from restante.faces.cli.teams import post_to_role, session_is_called
+
+        if not session_is_called(to, directory):
+            return post_to_role(to, draft, directory, allow_warnings=allow_warnings, as_json=as_json)
     window = window_of(directory)
     handed = window.post(checked(window, to), draft, allow_warnings=allow_warnings)
     answer_post(handed, window.identity, as_json)
+    return 0
 
 
 def answer_post(handed: Handed, identity: Identity, as_json: bool) -> None:
@@ -59,13 +67,7 @@ def answer_post(handed: Handed, identity: Identity, as_json: bool) -> None:
         print_json({**wire.of_handed(handed), "left": handed.is_left})
     else:
         say("\n".join(sent_lines(handed)))
-    if not sender.name.startswith("session:") and not sender.verified:
-        claimed = f"{one_line(identity.claimed, 80)!r} names no live session of yours" if identity.claimed else ""
-        tell(
-            paint("warning: ", "yellow")
-            + (f"{claimed}: it" if claimed else "nothing proved who sent this: it")
-            + " was sent as user (unverified), and the receiver is told so"
-        )
+    warn_of(sender, identity)
     if note := kept_note(handed):
         tell(note)
     if not as_json and not handed.is_left:
@@ -74,6 +76,17 @@ def answer_post(handed: Handed, identity: Identity, as_json: bool) -> None:
         tell(
             f"{handed.counts.pending} pending there, {handed.counts.unseen} unseen; "
             f"next: restante receipts {message.id[-8:]}{answer}"
+        )
+
+
+def warn_of(sender: Sender, identity: Identity) -> None:
+    """Warn whoever posted and proved nothing."""
+    if not sender.name.startswith("session:") and not sender.verified:
+        claimed = f"{one_line(identity.claimed, 80)!r} names no live session of yours" if identity.claimed else ""
+        tell(
+            paint("warning: ", "yellow")
+            + (f"{claimed}: it" if claimed else "nothing proved who sent this: it")
+            + " was sent as user (unverified), and the receiver is told so"
         )
 
 

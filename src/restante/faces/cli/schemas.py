@@ -18,6 +18,7 @@ from restante.faces.cli.setup import TRUST_OUTCOMES
 from restante.faces.cli.shapes import FLAG, NUMBER, TEXT, TIME, list_of, or_null, record, words
 from restante.faces.cli.switches import UNAVAILABLE
 from restante.faces.cli.switches import WORDS as SWITCHES
+from restante.faces.cli.team_schemas import ROLE_STATUS, copies, team_schemas
 
 _DECISION = words(Decision)
 _ACTION = words(Action)
@@ -116,6 +117,9 @@ _PLAN = record(**_PLAN_FIELDS)
 # What --trust came to; null where it was not asked for.
 _TRUST = or_null(record(**_PLAN_FIELDS, outcome=words(TRUST_OUTCOMES)))
 
+# With --to; the same as post to a role.
+_COPIES = copies(_MESSAGE, _COUNTS)
+
 ERROR = record(
     error=record(
         code=TEXT,
@@ -127,8 +131,8 @@ ERROR = record(
 
 # Command -> the schema of its answer; for ``watch`` and ``repeats run --forever``, of each line.
 SCHEMAS: dict[str, dict[str, Any]] = {
-    "send": record(message=_MESSAGE, duplicate=FLAG, repeat=or_null(_REPEAT)),
-    "status": _SNAPSHOT,
+    "send": {"anyOf": [record(message=_MESSAGE, duplicate=FLAG, repeat=or_null(_REPEAT)), _COPIES]},
+    "status": {"anyOf": [_SNAPSHOT, ROLE_STATUS]},
     "status ID": {"anyOf": [record(message=_CASE), record(receipt=TRACE)]},
     "snapshot": _SNAPSHOT,
     "watch": {"anyOf": [_CHANGE, record(event=words(["end"]), cursor=TEXT), WATCHED]},
@@ -180,5 +184,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     ),
     "completion": record(shell=words(SHELLS), script=TEXT),
     **SESSION_SCHEMAS,
+    "post": {"anyOf": [SESSION_SCHEMAS["post"], _COPIES]},
+    **team_schemas(_ENTRY, _COUNTS),
     **INTAKE_SCHEMAS,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from restante.domain.errors import UsageError
 from restante.domain.message import Draft, Priority, Scope, choose
 from restante.faces.cli.inputs import office_of, text_from, when_from
 from restante.faces.cli.output import say, tell
@@ -22,15 +23,16 @@ def send(
     repeat: str | None,
     client_id: str,
     allow_warnings: bool,
+    to: str | None,
     directory: str,
     as_json: bool,
-) -> None:
-    """Leave guidance for the agent of this worktree.
+) -> int:
+    """Leave guidance for the agent of this worktree, or for whoever holds a role.
 
     The agent is not interrupted: it gets the text at its next checkpoint. The text is the arguments, standard
     input with -, a file with --file, or your editor when nothing is given.
     """
-    office = office_of(directory)
+    office = office_of(directory, anywhere=to is not None)
     draft = Draft(
         body=text_from(words, file, limit=office.settings.message_bytes * 4),
         priority=choose(Priority, priority, what="priority"),
@@ -39,8 +41,15 @@ def send(
         expires=when_from(expires, office.clock.now()) if expires else None,
         client_id=client_id,
     )
+    if to is not None:
+        from restante.faces.cli.teams import post_to_role
+
+        if repeat:
+            raise UsageError("--repeat does not go with --to", remedy="leave one of them out")
+        return post_to_role(to, draft, directory, allow_warnings=allow_warnings, as_json=as_json)
     sent = office.send(draft, allow_warnings=allow_warnings, repeat_ms=_milliseconds(repeat) if repeat else None)
     _answer(sent, office.address, as_json)
+    return 0
 
 
 def _answer(sent: Sent, address: str, as_json: bool) -> None:

@@ -32,19 +32,21 @@ SESSION_COMMANDS = (
     ),
     Command(
         "post",
-        "Write to another session; its agent reads it at a checkpoint.",
-        "Nobody is interrupted, and nothing is typed anywhere. The text is the arguments, standard input with -, or a "
-        "file with --file. The answer says as whom it was sent: what cannot be proven is labelled so.",
+        "Write to another session, or to a role of a team; its agent reads it at a checkpoint.",
+        "To a role as TEAM/ROLE, to all roles of a team but your own as TEAM/* or TEAM/, each with a receipt of its "
+        "own. Nobody is interrupted, and nothing is typed anywhere. The text is the arguments, standard input with -, "
+        "or a file with --file. The answer says as whom it was sent: what cannot be proven is labelled so.",
         "post:post",
         (
-            Argument("to", _WHOM, metavar="ID|NAME", needed=True),
+            Argument("to", f"{_WHOM} Or TEAM/ROLE.", metavar="ID|NAME", needed=True),
             Argument("words", "The text.", metavar="TEXT|-", many=True, is_text=True),
             FILE,
             Argument("subject", "What it is about, in one line of your own.", ("--subject",), "LINE", default=""),
             Argument("priority", "How urgent it is.", ("-p", "--priority"), "WORD", default="normal", words=PRIORITIES),
             Argument(
                 "expires",
-                "Stop being pending by itself: 90m, 12h, 1d, or an ISO time with a zone; 12 h if nothing is said.",
+                "Stop being pending by itself: 90m, 12h, 1d, or an ISO time with a zone. Mail to a session does after "
+                "12 h if nothing is said, mail to a role never.",
                 ("--expires",),
                 "WHEN",
             ),

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import TimedOut
-from restante.domain.telling import COMMANDS, is_to_session, message_block, next_lines, said_words
+from restante.domain.telling import COMMANDS, message_block, next_lines, said_words, where_words
 from restante.faces.cli.inputs import seconds_from
 from restante.faces.cli.output import say, tell
 
@@ -91,7 +91,7 @@ def show(
         now = office.clock.now()
         blocks = []
         for entry in entries:
-            where = whose or ("this session" if is_to_session(entry) else "this worktree") if session_counts else ""
+            where = whose or where_words(entry) if session_counts else ""
             blocks.append(message_block(entry, now, where=where, names=names or {}))
         say("\n".join(blocks), end="")
         if whose:

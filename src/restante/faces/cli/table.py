@@ -12,6 +12,7 @@ from restante.faces.cli.command import (
 )
 from restante.faces.cli.intake_table import INTAKE_COMMANDS, OF_ONE_MESSAGE
 from restante.faces.cli.session_table import SESSION_COMMANDS
+from restante.faces.cli.team_table import TEAM_COMMANDS
 
 _ONE_REPEAT = (Argument("repeat", "The repeat, or a part of its id that only it has.", metavar="ID", needed=True),)
 _DRY_RUN = Argument("dry_run", "Show the changes as a diff and make none.", ("--dry-run",))
@@ -54,14 +55,21 @@ COMMANDS = (
                 "Send although screening found something. Never lifts the size limit.",
                 ("--allow-warnings",),
             ),
+            Argument(
+                "to",
+                "Post to whoever holds a role instead; TEAM/* for all roles of a team. As restante post.",
+                ("--to",),
+                "TEAM/ROLE",
+            ),
         ),
     ),
     Command(
         "status",
         "Show what became of your messages, or of one.",
-        "An ID may be shortened to at least six characters that only it begins or ends with.",
+        "An ID may be shortened to at least six characters that only it begins or ends with. For a role: how many of "
+        "its messages are queued, noticed, seen and acknowledged.",
         "follow:status",
-        (Argument("message", "Show everything about this message.", metavar="ID"),),
+        (Argument("message", "Show everything about this message, or the numbers of a role.", metavar="ID|TEAM/ROLE"),),
     ),
     Command(
         "watch",
@@ -72,7 +80,9 @@ COMMANDS = (
         "deserves a look, and ends with the first news; without --since that is how they all stand now.",
         "follow:watch",
         (
-            Argument("sessions", "Watch these sessions.", metavar="ID|NAME", many=True),
+            Argument(
+                "sessions", "Watch these sessions; or the mailbox of one TEAM/ROLE.", metavar="ID|NAME", many=True
+            ),
             Argument("all_sessions", "Watch sessions instead of the worktree's mailbox.", ("--sessions",)),
             Argument("since", "Begin after this cursor; 'start' tells everything there is.", ("--since",), "CURSOR"),
             Argument(
@@ -129,11 +139,12 @@ COMMANDS = (
         "inbox",
         "Show the messages that wait (for the agent: and mark them seen).",
         "The most urgent come first; with IDs, just those are shown. Run by an agent's session, what is shown is "
-        "marked as seen. It stays until it is acknowledged with ack. An agent's session gets the mail of its worktree "
-        "and what other sessions wrote to it in one list.",
+        "marked as seen. It stays until it is acknowledged with ack. An agent's session gets the mail of its worktree, "
+        "what other sessions wrote to it and the mail of the roles that it holds in one list. With TEAM/ROLE just that "
+        "role's: a look for you, refused to a session that does not hold it.",
         "agent:inbox",
         (
-            Argument("messages", "Show just these.", metavar="ID", many=True),
+            Argument("messages", "Show just these, or the mail of one TEAM/ROLE.", metavar="ID", many=True),
             Argument(
                 "wait",
                 "Wait for unseen mail; about 90 s if no number is given.",
@@ -175,6 +186,7 @@ COMMANDS = (
         audience="for the agent",
     ),
     *SESSION_COMMANDS,
+    *TEAM_COMMANDS,
     *INTAKE_COMMANDS,
     Command(
         "install",

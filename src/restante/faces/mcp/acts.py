@@ -9,7 +9,7 @@ from restante import desk as desks
 from restante.domain.errors import Forbidden, NoSuchMessage, RestanteError, TimedOut, UsageError
 from restante.domain.mailbox import Counts
 from restante.domain.message import Draft, Priority, choose
-from restante.domain.telling import Ways, is_to_session, message_block, next_lines, said_words, that_fit
+from restante.domain.telling import Ways, message_block, next_lines, said_words, that_fit, where_words
 from restante.domain.text import iso, visible
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _listing(desk: Desk, mail: Mail, entries: Sequence[Entry], left_out: int, *,
         message_block(
             one,
             now,
-            where=("this session" if is_to_session(one) else "this worktree") if has_two else "",
+            where=where_words(one) if has_two else "",
             names=mail.reading.names if mail.reading else {},
         )
         for one in entries
