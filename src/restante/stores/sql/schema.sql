@@ -71,7 +71,7 @@ CREATE INDEX messages_expiring ON messages (mailbox, expires_ms)
     WHERE closed = '' AND expires_ms IS NOT NULL;
 
 -- What left without a word: few, so that the others can be counted by taking them away.
-CREATE INDEX messages_lost ON messages (mailbox) WHERE closed <> '' AND closed <> 'acknowledged';
+CREATE INDEX messages_lost ON messages (mailbox, closed) WHERE closed <> '' AND closed <> 'acknowledged';
 
 -- Everything that happened, in order. message_id stays readable without the message.
 CREATE TABLE changes (

@@ -88,7 +88,8 @@ class SqlTeams:
     def leases(self) -> list[tuple[str, Member]]:
         """Return the roles of all owners that have a lease, each with its owner, sorted."""
         with self._database.reading() as run:
-            return [(row[0], _read(row[1:])) for row in run.all("leases")] if run else []
+            found = [(row[0], _read(row[1:])) for row in run.all("leases")] if run else []
+        return sorted(found, key=lambda one: (one[0], one[1].role))
 
     def take(
         self,

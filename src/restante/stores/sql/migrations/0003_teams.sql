@@ -60,4 +60,4 @@ CREATE TABLE signals (
 ) WITHOUT ROWID;
 
 -- What left without a word: few, so that the others can be counted by taking them away.
-CREATE INDEX messages_lost ON messages (mailbox) WHERE closed <> '' AND closed <> 'acknowledged';
+CREATE INDEX messages_lost ON messages (mailbox, closed) WHERE closed <> '' AND closed <> 'acknowledged';
