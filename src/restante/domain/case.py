@@ -23,6 +23,20 @@ class Case(NamedTuple):
     replies: tuple[Reply, ...]
 
 
+class Timeline(NamedTuple):
+    """A part of a mailbox, the newest messages first.
+
+    Attributes:
+        cases: The messages.
+        older: Number before which there are older ones; 0 for none.
+        names: What the sessions are called that wrote them, by their addresses.
+    """
+
+    cases: tuple[Case, ...]
+    older: int
+    names: dict[str, str] = {}  # noqa: RUF012  never changed
+
+
 class Snapshot(NamedTuple):
     """A mailbox as a whole."""
 

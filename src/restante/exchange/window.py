@@ -16,10 +16,13 @@ from restante.domain.registry import Presence
 from restante.services import corresponding, enrolling, identifying, overseeing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
+    from restante.domain.case import Timeline
     from restante.domain.finding import Finding
+    from restante.domain.lifecycle import Status
+    from restante.domain.mailbox import Entry
     from restante.domain.message import Draft
     from restante.domain.overview import Cleared, Late, Persistence, Reading, Row, Trace, Watched
     from restante.domain.receipt import Action, Decision
@@ -190,6 +193,33 @@ class LocalWindow:
         waited = time.monotonic() - began
         return self._read(target, after, limit)._replace(timed_out=timed_out, waited=waited)
 
+    def timeline(
+        self, session: str, *, before: int = 0, limit: int = 50, fits: Callable[[Status], bool] = lambda _: True
+    ) -> Timeline:
+        """Return the newest messages of a mailbox, answered ones too, with what became of each; it marks nothing.
+
+        Args:
+            session: Whose.
+            before: Only messages with a smaller number; 0 for the newest.
+            limit: At most so many.
+            fits: Only messages with such a status.
+
+        Raises:
+            Forbidden: Another session's mail is for that session and for the person.
+        """
+        from restante.services import looking
+
+        target = self.find(session)
+        if self._identity.session:
+            corresponding.check_addressee(self._identity, target)
+        with self._parts.keeping.held() as boxes:
+            found = looking.timeline(self._box(boxes, target), before=before, limit=limit, fits=fits)
+        return found._replace(names=self._called(case.entry for case in found.cases))
+
+    def screen(self, text: str) -> list[Finding]:
+        """Return what a sender should think about before the text leaves."""
+        return self._screen(text)
+
     def confirm(self, message_ids: Sequence[str], session: str = "", *, only_noticed: bool = False) -> None:
         """Record that messages were handed over whole; see ``Window.confirm``."""
         target = self.find(session)
@@ -340,12 +370,12 @@ class LocalWindow:
         is_addressee = self._identity.session == target.id
         with self._parts.keeping.held() as boxes:
             reading = corresponding.read(self._box(boxes, target), after=after, limit=limit, is_addressee=is_addressee)
-        return reading._replace(names=self._names(reading)) if reading.entries else reading
+        return reading._replace(names=self._called(reading.entries)) if reading.entries else reading
 
-    def _names(self, reading: Reading) -> dict[str, str]:
+    def _called(self, entries: Iterable[Entry]) -> dict[str, str]:
         """Return what the sessions that wrote are called, by their addresses."""
         names = {}
-        for sender in {entry.message.sender.name for entry in reading.entries}:
+        for sender in {entry.message.sender.name for entry in entries}:
             if sender.startswith("session:"):
                 found = self._parts.sessions.session(sender.removeprefix("session:"), self._identity.owner)
                 if found and found.name:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Protocol
 from restante.domain.account import check_account
 from restante.domain.errors import Forbidden, Refused
 from restante.system.passwords import hash_password, is_password
+from restante.system.places import data_directory
 from restante.system.remote import RemoteWindow
+from restante.system.secrets import known_person_token
 from restante.wiring.sessions import open_exchange, open_window
 
 if TYPE_CHECKING:
@@ -16,7 +18,12 @@ if TYPE_CHECKING:
     from restante.domain.account import Dismissed
     from restante.exchange import Exchange
 
-__all__ = ["AccountBook", "hash_password", "is_password", "open_accounts"]
+__all__ = ["AccountBook", "hash_password", "is_password", "open_accounts", "person_proof"]
+
+
+def person_proof(environment: Mapping[str, str]) -> bytes:
+    """Return the token that proves the person of this machine; empty where there is none yet."""
+    return known_person_token(data_directory(environment)).encode()
 
 
 class AccountBook(Protocol):

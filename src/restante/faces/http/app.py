@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from restante.faces.http.metrics import Metrics
 from restante.faces.http.mounting import MOUNTS, Mount
 from restante.faces.http.openapi import document
 from restante.faces.http.outside import Outside
+from restante.faces.http.paging import PATHS, Pages
 from restante.faces.http.parking import Parking
 from restante.faces.http.requests import decoder_of
 from restante.faces.http.sending import InternalError, NoSuchMethod, NoSuchRoute, enveloped, send_error, send_json
@@ -204,6 +206,8 @@ def _routed(office: Office, mounts: dict[str, Mount]) -> ASGIApp:
         paths.setdefault(route.path, {})[route.method] = _Handler(route, office)
     routes = [StarletteRoute(PREFIX + path, _Path(handlers)) for path, handlers in paths.items()]
     routes += [StarletteRoute(path, mount) for path, mount in mounts.items()]
+    pages = Pages(office, os.environ)
+    routes += [StarletteRoute(path, pages) for path in PATHS]
     # Only the router: each further layer would stand in the memory of every call that waits.
     return Router(routes, redirect_slashes=False, default=_nowhere)
 

@@ -1,0 +1,157 @@
+"""The pages for people on this server, below ``/ui``: loaded when the first of them is asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, TypeVar
+
+from restante.domain.errors import Refused, RestanteError, Unauthorized
+from restante.faces.http.accounts import Password
+from restante.faces.http.sending import InternalError, send_error
+from restante.faces.http.waits import Waiter, Why
+from restante.wiring.accounts import person_proof
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from restante.config import Settings
+    from restante.domain.registry import Claim
+    from restante.exchange import Exchange
+    from restante.exchange.window import LocalWindow
+    from restante.faces.http.asking import Office
+
+PATHS = ("/ui", "/ui/{rest:path}")
+
+_MODULE = "restante.faces.web.app"
+_LIBRARIES = ("jinja2", "python_multipart")
+
+_Result = TypeVar("_Result")
+
+
+class Pages:
+    """Serves the pages, and is the ``faces.web.hub.Hub`` that they stand on.
+
+    Args:
+        office: What all requests of this server share.
+        environment: Where settings and places come from.
+    """
+
+    def __init__(self, office: Office, environment: Mapping[str, str]) -> None:
+        self._office = office
+        self._environment = environment
+        self._lock = asyncio.Lock()
+        self._app: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        has_begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            app = await self._opened()
+            # The whole path is the other application's own, whichever of our routes matched.
+            await app({**scope, "path_params": {}}, receive, sending)
+        except Exception as error:  # noqa: BLE001  whatever it is, it is told in the envelope and written down
+            told = self._told(error)
+            if not has_begun:
+                await send_error(send, told)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Where settings and places come from."""
+        return self._environment
+
+    @property
+    def settings(self) -> Settings:
+        """The values in force."""
+        return self._office.settings
+
+    async def run(self, claim: Claim, work: Callable[[Exchange, LocalWindow], _Result]) -> _Result:
+        """Ask the exchange in somebody's name; see ``faces.web.hub.Hub``."""
+        office = self._office
+        office.handovers.settle()
+        office.parking.write()
+
+        def ask(exchange: Exchange) -> tuple[_Result, str]:
+            identity = exchange.identify(claim)
+            if identity.owner and not office.accounts.knows(identity.owner, exchange):
+                raise Unauthorized(
+                    f"there is no account {identity.owner!r} any more", remedy="ask whose server this is"
+                )
+            if not identity.verified or identity.session:
+                raise Unauthorized("what was shown proves no person", remedy="restante ui")
+            return work(exchange, exchange.window(identity)), identity.owner
+
+        done, _ = await office.worker.submit(ask)
+        return done
+
+    def stirred(self, owner: str) -> None:
+        """Let everyone look again who waits for anything of an owner's: something was changed from a page."""
+        self._office.waits.stirred(owner)
+
+    async def apart(self, work: Callable[[], _Result]) -> _Result:
+        """Do something that may take long in a thread of its own."""
+        return await asyncio.to_thread(work)
+
+    async def needs_owner(self) -> bool:
+        """Whether there are accounts."""
+        return await self._office.accounts.are_there()
+
+    async def owner(self, name: str, password: str, address: str) -> str:
+        """Return whose name and password these are; see ``faces.web.hub.Hub``."""
+        return await self._office.accounts.owner(Password(name, password), address)
+
+    async def proof_of(self, owner: str) -> bytes:
+        """Return what only this server and a person's place know; see ``faces.web.hub.Hub``."""
+        if not owner:
+            return b"" if await self.needs_owner() else person_proof(self._environment)
+        found = await self._office.worker.submit(lambda exchange: exchange.accounts.password_hash(owner))
+        return (found or "").encode()
+
+    async def ticks(self, claim: Claim) -> AsyncIterator[None]:
+        """Yield whenever something changed for somebody, until the server stops."""
+        owner = await self.run(claim, lambda _, window: window.identity.owner)
+        released, last = asyncio.Event(), [Why.CHANGE]
+
+        def wake(why: Why) -> None:
+            last[0] = why
+            released.set()
+
+        waiter = Waiter(owner, "", is_own=False, wake=wake)
+        self._office.parking.enter(waiter)
+        try:
+            while True:
+                await released.wait()
+                if last[0] is Why.STOP:
+                    return
+                released.clear()
+                # Before whoever is told looks: what happens meanwhile is told again.
+                waiter.is_armed = True
+                yield
+        finally:
+            self._office.parking.leave(waiter)
+
+    async def _opened(self) -> ASGIApp:
+        async with self._lock:
+            if self._app is None:
+                if any(find_spec(name) is None for name in _LIBRARIES):
+                    raise Refused("the parts for the pages are not installed", remedy="pip install 'restante[serve]'")
+                module = await asyncio.to_thread(import_module, _MODULE)
+                self._app = module.pages(self)
+            return self._app
+
+    def _told(self, error: Exception) -> RestanteError:
+        if isinstance(error, RestanteError):
+            self._office.metrics.refused(error.code)
+            return error
+        self._office.metrics.refused(InternalError.code)
+        self._office.log.fault("fault", error, route=PATHS[0])
+        return InternalError("the server failed to answer; it wrote down where", remedy="see its log")

@@ -1,0 +1,136 @@
+"""The routes of the pages, and what every request passes: who asks, whether a form is its own, errors as pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route, Router
+
+from restante.domain.errors import NothingThere, RestanteError, Unauthorized
+from restante.faces.web import compose, live, mailbox, overview
+from restante.faces.web.entering import COOKIE, FIELD, HEADER, LASTS_SECONDS, Door, check_form
+from restante.faces.web.rendering import HEADERS, ROOT, asset, page
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.types import ASGIApp
+
+    from restante.faces.web.entering import Visitor
+    from restante.faces.web.hub import Hub
+
+_Handler = "Callable[[Hub, Visitor, Request], Awaitable[Response]]"
+
+# A page is asked for with GET; with POST whatever it can do.
+PAGES: tuple[tuple[str, str, Any], ...] = (
+    ("GET", "/", overview.show),
+    ("GET", "/part/sessions", overview.part),
+    ("GET", "/mailbox", mailbox.show),
+    ("GET", "/part/messages", mailbox.part),
+    ("GET", "/raw", mailbox.raw),
+    ("GET", "/compose", compose.show),
+    ("POST", "/compose", compose.send),
+    ("POST", "/part/findings", compose.findings),
+    ("GET", "/events", live.events),
+)
+
+
+def pages(hub: Hub) -> ASGIApp:
+    """Return the application of the pages, for everything below ``/ui``.
+
+    Args:
+        hub: The server that it stands on.
+    """
+    door = Door(hub)
+
+    def route(method: str, path: str, handler: Any) -> Route:  # noqa: ANN401  see PAGES
+        return Route(ROOT + path, _guarded(hub, door, handler), methods=[method])
+
+    return Router(
+        [
+            Route(ROOT, _to_overview),
+            Route(ROOT + "/static/{name}", _static),
+            Route(ROOT + "/key", _key_maker(hub, door), methods=["POST"]),
+            Route(ROOT + "/enter", _entrance(hub, door), methods=["GET", "POST"]),
+            Route(ROOT + "/leave", _exit, methods=["POST"]),
+            *(route(*one) for one in PAGES),
+        ],
+        redirect_slashes=False,
+    )
+
+
+def _guarded(hub: Hub, door: Door, handler: Any) -> Any:  # noqa: ANN401  an endpoint of Starlette
+    async def endpoint(request: Request) -> Response:
+        visitor = await door.visitor(request.cookies.get(COOKIE, ""))
+        if visitor is None:
+            return await _ask_who(hub)
+        try:
+            if request.method == "POST":
+                given = request.headers.get(HEADER.decode()) or str((await request.form()).get(FIELD, ""))
+                check_form(visitor, given)
+            found: Response = await handler(hub, visitor, request)
+        except Unauthorized:
+            return await _ask_who(hub)
+        except RestanteError as error:
+            return _error(error, visitor)
+        return found
+
+    return endpoint
+
+
+async def _ask_who(hub: Hub, error: RestanteError | None = None) -> Response:
+    return page("enter.html", {"needs_name": await hub.needs_owner(), "error": error}, status=401)
+
+
+def _error(error: RestanteError, visitor: Visitor | None) -> Response:
+    return page("error.html", {"error": error}, visitor, status=error.http_status)
+
+
+async def _to_overview(_: Request) -> Response:
+    return RedirectResponse(ROOT + "/", headers=HEADERS)
+
+
+async def _static(request: Request) -> Response:
+    found = asset(request.path_params["name"])
+    return found or _error(NothingThere("there is no such file", remedy="load the page again"), None)
+
+
+def _key_maker(hub: Hub, door: Door) -> Any:  # noqa: ANN401  an endpoint of Starlette
+    async def endpoint(request: Request) -> Response:
+        """Give whoever proves to be the person a key for a browser."""
+        scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+        from restante.domain.registry import Claim
+
+        claim = Claim(secret.strip()) if scheme.lower() == "bearer" else Claim()
+        identity = await hub.run(claim, lambda _, window: window.identity)
+        if not identity.verified or identity.session:
+            return _error(Unauthorized("only the person may open the page", remedy="restante ui, in a terminal"), None)
+        return Response(f"{ROOT}/enter?key={door.key_for(identity.owner)}", headers=HEADERS, media_type="text/plain")
+
+    return endpoint
+
+
+def _entrance(hub: Hub, door: Door) -> Any:  # noqa: ANN401  an endpoint of Starlette
+    async def endpoint(request: Request) -> Response:
+        try:
+            if request.method == "POST":
+                form = await request.form()
+                address = request.client.host if request.client else ""
+                owner = await hub.owner(str(form.get("name", "")), str(form.get("password", "")), address)
+            else:
+                owner = door.owner_of(request.query_params.get("key", ""))
+            cookie = await door.cookie_for(owner)
+        except RestanteError as error:
+            return await _ask_who(hub, error if request.method == "POST" or request.query_params else None)
+        answer = RedirectResponse(ROOT + "/", 303, headers=HEADERS)
+        is_secure = request.url.scheme == "https"
+        answer.set_cookie(COOKIE, cookie, LASTS_SECONDS, path=ROOT, secure=is_secure, httponly=True, samesite="strict")
+        return answer
+
+    return endpoint
+
+
+async def _exit(_: Request) -> Response:
+    answer = RedirectResponse(ROOT + "/", 303, headers=HEADERS)
+    answer.delete_cookie(COOKIE, path=ROOT, httponly=True, samesite="strict")
+    return answer

@@ -1,0 +1,140 @@
+"""Writing: to a session or a worktree; what screening finds is said while one types, and again before it leaves."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from restante.domain.address import Home, parse_address
+from restante.domain.duration import instant_from, parse_duration
+from restante.domain.errors import NothingThere, RestanteError, Screened, UsageError
+from restante.domain.message import Draft, Priority, Scope, Sender
+from restante.faces.web.rendering import page
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from restante.domain.finding import Finding
+    from restante.exchange import Exchange
+    from restante.exchange.window import LocalWindow
+    from restante.faces.web.entering import Visitor
+    from restante.faces.web.hub import Hub
+
+_FIELDS = ("to", "text", "priority", "scope", "subject", "conversation", "expires", "repeat")
+_MOST_RECIPIENTS = 500
+
+
+class _Left(NamedTuple):
+    """What became of a text: where it is, and under which id."""
+
+    name: str
+    id: str
+    duplicate: bool
+
+
+async def show(hub: Hub, visitor: Visitor, request: Request) -> Response:
+    """Show the form; what the address says is filled in already."""
+    given = request.query_params
+    values = {name: given.get(name, "") for name in _FIELDS}
+    return await _form(hub, visitor, values)
+
+
+async def findings(hub: Hub, visitor: Visitor, request: Request) -> Response:
+    """Say what screening finds in a text that is being written."""
+    text = _as_typed(str((await request.form()).get("text", "")))
+    found = await hub.run(visitor.claim, lambda _, window: window.screen(text)) if text else []
+    return page("_findings.html", {"findings": found}, visitor)
+
+
+async def send(hub: Hub, visitor: Visitor, request: Request) -> Response:
+    """Leave the text; where screening finds something, ask again first."""
+    form = await request.form()
+    values = {name: str(form.get(name, "")) for name in _FIELDS}
+    values["text"] = _as_typed(values["text"])
+    is_sure = form.get("anyway") == "1"
+    try:
+        left = await _leave(hub, visitor, values, is_sure=is_sure)
+    except Screened as error:
+        found = await hub.run(visitor.claim, lambda _, window: window.screen(values["text"]))
+        return await _form(hub, visitor, values, findings=found, error=None if found else error)
+    except RestanteError as error:
+        return await _form(hub, visitor, values, error=error)
+    return await _form(hub, visitor, values | {"text": "", "subject": ""}, left=left)
+
+
+async def _leave(hub: Hub, visitor: Visitor, values: dict[str, str], *, is_sure: bool) -> _Left:
+    address = parse_address(values["to"].strip())
+    if address.home is Home.SESSION:
+        if values["repeat"].strip():
+            raise UsageError("only what is left in a worktree can be repeated", remedy="leave the field empty")
+
+        def post(exchange: Exchange, window: LocalWindow) -> _Left:
+            draft = _draft(values, exchange)
+            handed = window.post(address.name, draft, allow_warnings=is_sure)
+            return _Left(handed.to.title, handed.posted.message.id, handed.posted.duplicate)
+
+        return await hub.run(visitor.claim, post)
+    known = await hub.run(visitor.claim, lambda _, window: [row.session.worktree for row in window.sessions()])
+    if address.home is not Home.WORKTREE or visitor.owner or address.name not in known:
+        raise NothingThere(f"nothing can be left at {values['to']!r} from here", remedy="choose one of the list")
+    draft = await hub.run(visitor.claim, lambda exchange, _: _draft(values, exchange))
+    return await hub.apart(lambda: _to_worktree(hub, address.name, draft, values["repeat"].strip(), is_sure=is_sure))
+
+
+def _to_worktree(hub: Hub, path: str, draft: Draft, repeat: str, *, is_sure: bool) -> _Left:
+    from restante.wiring import open_office
+
+    every = parse_duration(repeat, what="interval") // timedelta(milliseconds=1) if repeat else None
+    sent = open_office(path, environment=hub.environment).send(draft, allow_warnings=is_sure, repeat_ms=every)
+    return _Left(path.rpartition("/")[2] or path, sent.posted.message.id, sent.posted.duplicate)
+
+
+def _draft(values: dict[str, str], exchange: Exchange) -> Draft:
+    expires = values["expires"].strip()
+    try:
+        priority, scope = Priority(values["priority"] or "normal"), Scope(values["scope"] or "current_task")
+    except ValueError:
+        raise UsageError("priority or scope is not one of the list", remedy="load the page again") from None
+    return Draft(
+        values["text"],
+        Sender("human", True),
+        priority=priority,
+        scope=scope,
+        subject=values["subject"].strip(),
+        conversation=values["conversation"].strip(),
+        expires=instant_from(expires, exchange.clock.now(), what="expiry") if expires else None,
+    )
+
+
+async def _form(
+    hub: Hub,
+    visitor: Visitor,
+    values: dict[str, str],
+    *,
+    findings: list[Finding] | None = None,
+    error: RestanteError | None = None,
+    left: _Left | None = None,
+) -> Response:
+    def work(_: Exchange, window: LocalWindow) -> list[tuple[str, str]]:
+        rows = window.sessions()
+        known = [(row.session.address, f"{row.session.title} ({row.state})") for row in rows]
+        places = dict.fromkeys(row.session.worktree for row in rows if row.session.worktree and not visitor.owner)
+        return [*known, *((f"worktree:{one}", one) for one in places)][:_MOST_RECIPIENTS]
+
+    shown: dict[str, Any] = {
+        "values": values,
+        "recipients": await hub.run(visitor.claim, work),
+        "priorities": [one.value for one in Priority],
+        "scopes": [one.value for one in Scope],
+        "findings": findings or [],
+        "is_asked": bool(findings),
+        "error": error,
+        "left": left,
+    }
+    return page("compose.html", shown, visitor, status=error.http_status if error else 200)
+
+
+def _as_typed(text: str) -> str:
+    """Return a text with the line ends that were typed: a form sends CR LF for each, whatever was in it."""
+    return text.replace("\r\n", "\n")

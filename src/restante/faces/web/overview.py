@@ -1,0 +1,120 @@
+"""The first page: who deserves a look, the most urgent first; who waits for whom; how much has been unseen."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from restante.domain.overview import Reason, mutual_waits
+from restante.faces.web.pictures import graph_of, sparkline
+from restante.faces.web.rendering import page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from restante.domain.overview import Row
+    from restante.exchange import Exchange
+    from restante.exchange.window import LocalWindow
+    from restante.faces.web.entering import Visitor
+    from restante.faces.web.hub import Hub
+
+WINDOW = 60
+_MOST_WINDOW = 1_000
+_SAMPLES = 60
+_SAMPLE_SECONDS = 60
+# Idle with unseen mail comes first: it is what nobody else will notice.
+_ORDER = (
+    Reason.BLOCKED,
+    Reason.INBOX_UNREAD,
+    Reason.INBOX_UNACKED,
+    Reason.WAITING_INBOX,
+    Reason.OPEN_TODOS,
+    Reason.DONE,
+    None,
+    Reason.EXITED,
+)
+
+
+class _Look(NamedTuple):
+    rows: list[Row]
+    now: datetime
+
+
+class _History:
+    """How many messages were unseen, once a minute, as far as anybody looked; of each owner."""
+
+    def __init__(self) -> None:
+        self._samples: dict[str, deque[tuple[float, int]]] = {}
+
+    def note(self, owner: str, now: datetime, unseen: int) -> list[tuple[float, int]]:
+        """Add what is unseen now, and return all samples of the last hour, the oldest first."""
+        kept = self._samples.setdefault(owner, deque(maxlen=_SAMPLES))
+        at = now.timestamp()
+        if kept and (at < kept[-1][0] or int(at // _SAMPLE_SECONDS) == int(kept[-1][0] // _SAMPLE_SECONDS)):
+            kept.pop()
+        kept.append((at, unseen))
+        return [one for one in kept if at - one[0] <= _SAMPLES * _SAMPLE_SECONDS]
+
+
+_HISTORY = _History()
+
+
+async def show(hub: Hub, visitor: Visitor, request: Request) -> Response:
+    """Show the whole page."""
+    return page("overview.html", await _values(hub, visitor, request), visitor)
+
+
+async def part(hub: Hub, visitor: Visitor, request: Request) -> Response:
+    """Show what changes of it."""
+    return page("_sessions.html", await _values(hub, visitor, request), visitor)
+
+
+async def _values(hub: Hub, visitor: Visitor, request: Request) -> dict[str, Any]:
+    def work(exchange: Exchange, window: LocalWindow) -> _Look:
+        return _Look(window.sessions(), exchange.clock.now())
+
+    look = await hub.run(visitor.claim, work)
+    given = request.query_params
+    wanted = given.get("filter", "").strip()[:100]
+    shown = _size(given.get("size", ""))
+    rows = sorted(_fitting(look.rows, wanted), key=_urgency)
+    unseen = sum(row.counts.unseen for row in look.rows)
+    titles = {row.session.id: row.session.title for row in look.rows}
+    return {
+        "now": look.now,
+        "rows": rows[:shown],
+        "left": max(0, len(rows) - shown),
+        "size": shown,
+        "more": min(_MOST_WINDOW, shown * 2),
+        "filter": wanted,
+        "sessions": len(look.rows),
+        "unseen": unseen,
+        "pending": sum(row.counts.pending for row in look.rows),
+        "pairs": [(titles[one], titles[other]) for one, other in mutual_waits(look.rows)],
+        "graph": graph_of(look.rows),
+        "spark": sparkline(_HISTORY.note(visitor.owner, look.now, unseen)),
+    }
+
+
+def _urgency(row: Row) -> tuple[int, float, str]:
+    oldest = row.counts.oldest_unseen
+    return _ORDER.index(row.reason), oldest.timestamp() if oldest else float("inf"), row.session.title
+
+
+def _fitting(rows: Sequence[Row], wanted: str) -> list[Row]:
+    words = wanted.casefold().split()
+    return [row for row in rows if all(word in _words_of(row) for word in words)]
+
+
+def _words_of(row: Row) -> str:
+    session = row.session
+    reason = row.reason.value if row.reason else ""
+    return " ".join((session.title, session.id, session.vendor, session.worktree, row.state, reason)).casefold()
+
+
+def _size(given: str) -> int:
+    return min(_MOST_WINDOW, max(1, int(given))) if given.isascii() and given.isdecimal() and given else WINDOW

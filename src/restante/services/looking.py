@@ -1,0 +1,53 @@
+"""Looking back into a mailbox, the newest messages first; it marks nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from restante.domain.case import Case, Timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from restante.domain.lifecycle import Status
+    from restante.domain.mailbox import Entry
+    from restante.ports import Mailbox
+
+_PAGE = 200
+# A filter that nothing fits must not read a history of any length.
+_MOST_PAGES = 25
+
+
+def timeline(mailbox: Mailbox, *, before: int, limit: int, fits: Callable[[Status], bool]) -> Timeline:
+    """Return the newest messages, with all that was said of each.
+
+    Args:
+        mailbox: Where to look.
+        before: Only messages with a smaller number; 0 for the newest.
+        limit: At most so many.
+        fits: Only messages with such a status.
+    """
+    total = mailbox.counts().total
+    first = mailbox.entries(limit=1) if total else []
+    if not first:
+        return Timeline((), 0)
+    # Within one mailbox the numbers have no gap: what is in it can be asked for from its end.
+    lowest = first[0].message.number
+    end = lowest + total
+    end = min(before, end) if before else end
+    found: list[Entry] = []
+    for _ in range(_MOST_PAGES):
+        start = max(lowest, end - _PAGE)
+        page = mailbox.entries(after=start - 1, limit=end - start)
+        found += [one for one in reversed(page) if fits(one.standing.status)]
+        end = start
+        if len(found) >= limit or end <= lowest:
+            break
+    shown = found[:limit]
+    older = shown[-1].message.number if len(found) > limit else (end if end > lowest else 0)
+    return Timeline(tuple(_case(mailbox, one) for one in shown), older)
+
+
+def _case(mailbox: Mailbox, entry: Entry) -> Case:
+    message_id = entry.message.id
+    return Case(entry, tuple(mailbox.receipts(message_id)), tuple(mailbox.replies(message_id)))
