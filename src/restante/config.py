@@ -78,6 +78,13 @@ OPTIONS = (
     Option("server.waits", int, 2048, "most calls that wait at once", least=1),
     Option("server.rate", float, 1000.0, "most requests a second of one caller, in the long run", least=1),
     Option("server.grace", float, 5.0, "seconds that a session counts as waiting between two waits"),
+    Option(
+        "wake.command",
+        str,
+        "",
+        """a command of yours that the way 'command' runs to wake, as a JSON list of words: ["/path/to/it", "word"]""",
+    ),
+    Option("wake.opencode", str, "", "http://127.0.0.1:... of the server of opencode, by which it is woken"),
 )
 
 
@@ -104,6 +111,8 @@ class Settings(NamedTuple):
     server_waits: int = 2048
     server_rate: float = 1000.0
     server_grace: float = 5.0
+    wake_command: str = ""
+    wake_opencode: str = ""
 
 
 _FIELDS = {
@@ -127,6 +136,8 @@ _FIELDS = {
     "server.waits": "server_waits",
     "server.rate": "server_rate",
     "server.grace": "server_grace",
+    "wake.command": "wake_command",
+    "wake.opencode": "wake_opencode",
 }
 
 

@@ -8,4 +8,5 @@ Each line stands on those above it::
               original, holding
     setting   ground (a worktree as the programs see it), installer, removing, trust; checks (for the doctor)
     asking    app_server_pipe (the allowlist), app_server, codex_threads
+    waking    wake (the closed list of ways to wake a session)
 """

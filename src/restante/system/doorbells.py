@@ -31,7 +31,19 @@ _LOOK_SECONDS = 1.0
 # The library looks every so often whether the kernel told it something, and waits for the next look to be quiet: a ring
 # is heard after twice as long at most.
 _STEP_MS = 20
-_SLICE_MS = 1000
+_SLICE_SECONDS = 1.0
+# Digits of a bell's name.
+_NAME = 32
+
+
+class _Flag:
+    """What an event of ``threading`` is, without loading that: a poster makes one of these, too."""
+
+    raised = False
+
+    def is_set(self) -> bool:
+        """Whether it was raised."""
+        return self.raised
 
 
 class FileDoorbells:
@@ -46,6 +58,26 @@ class FileDoorbells:
         self._directory = os.path.join(data_directory, "bells")
         self._poll = poll
         self._heard: dict[str, int] = {}
+        self._nudged = _Flag()
+        self._is_closed = False
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nobody listens here any more."""
+        return self._is_closed
+
+    def close(self) -> None:
+        """Let ``ticks`` end soon, whoever waits there; may be called from a signal handler."""
+        self._is_closed = True
+        self.nudge()
+
+    def nudge(self) -> None:
+        """Let ``ticks`` yield soon although nothing rang; from whatever thread."""
+        self._nudged.raised = True
+
+    def there(self) -> frozenset[str]:
+        """Return which bells there are, by their names, which say nothing of whose they are."""
+        return frozenset(name for name, _ in self._signature() if len(name) == _NAME)
 
     @property
     def looks(self) -> bool:
@@ -114,9 +146,10 @@ class FileDoorbells:
         # Before the first look of whoever asked: what rings while they look must not be missed.
         before = self._signature()
         yield
-        while True:
+        while not self._is_closed:
             looks = self.looks or not before
-            for is_news in self._look(before) if looks else self._listen():
+            left = _SLICE_SECONDS if end is None else max(0.001, min(_SLICE_SECONDS, end - time.monotonic()))
+            for is_news in self._look(before, left) if looks else self._listen(left):
                 if is_news:
                     yield
                 if end is not None and time.monotonic() >= end:
@@ -124,13 +157,16 @@ class FileDoorbells:
                     return
                 if looks:
                     break
+            if self._nudged.raised:
+                self._nudged.raised = False
+                yield
             before = self._signature()
 
-    def _look(self, before: tuple[tuple[str, int], ...]) -> Iterator[bool]:
-        time.sleep(_LOOK_SECONDS)
+    def _look(self, before: tuple[tuple[str, int], ...], seconds: float) -> Iterator[bool]:
+        time.sleep(min(_LOOK_SECONDS, seconds))
         yield self._signature() != before
 
-    def _listen(self) -> Iterator[bool]:
+    def _listen(self, seconds: float) -> Iterator[bool]:
         """Tell whether there was news, once for each slice of time, as long as any mailbox is armed."""
         from watchfiles import watch
 
@@ -141,10 +177,11 @@ class FileDoorbells:
                 watch_filter=None,
                 debounce=2 * _STEP_MS,
                 step=_STEP_MS,
-                rust_timeout=_SLICE_MS,
+                rust_timeout=max(_STEP_MS, int(seconds * 1000)),
                 yield_on_timeout=True,
                 raise_interrupt=True,
                 recursive=False,
+                stop_event=self._nudged,
             ):
                 # The first answer also stands for whatever happened before the kernel began to watch.
                 yield bool(changes) or not began
@@ -202,7 +239,7 @@ class FileDoorbells:
         import hashlib
 
         data = mailbox.encode(errors="surrogateescape")
-        return self._in(hashlib.sha256(data).hexdigest()[:32])
+        return self._in(hashlib.sha256(data).hexdigest()[:_NAME])
 
     def _in(self, name: str) -> str:
         return os.path.join(self._directory, name)

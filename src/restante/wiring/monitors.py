@@ -15,6 +15,7 @@ from restante.wiring.sights import HomeSights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractContextManager
 
     from restante.ports.monitoring import Monitors, Sights
 
@@ -31,6 +32,10 @@ class MonitorParts(SessionParts):
     def all_sights(self) -> Sights:
         """The numbers of mailboxes of every home."""
         return HomeSights(self._environment, self.sights, self.keeping, self.clock)
+
+    def lightly(self) -> AbstractContextManager[None]:
+        """Write what this thread keeps of monitors in the block together, and without waiting for the disk."""
+        return self._teams.lightly()
 
     def adapter(self, vendor: str, name: str = "") -> str:
         """Return the name of the way to wake a session; see ``VigilParts.adapter``."""

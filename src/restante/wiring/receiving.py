@@ -1,0 +1,284 @@
+"""Receivers: what hosts them hears bells, looks whether a session has to be woken, wakes it, keeps what came of it.
+
+Any number of hosts may listen for the same mailboxes: whether a mark is woken for is decided in one transaction.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from restante.agents.calling import command_name
+from restante.domain import receiving
+from restante.domain.errors import Busy, RestanteError
+from restante.domain.monitor import Target, Wake, Woken
+from restante.domain.monitoring import Word
+from restante.system.doorbells import FileDoorbells
+from restante.system.places import data_directory
+from restante.system.processes import process_of
+from restante.wiring.monitors import MonitorParts, open_host
+from restante.wiring.wakers import Wakers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from concurrent.futures import Future
+
+    from restante.domain.monitor import Monitor
+    from restante.domain.monitoring import Answer
+    from restante.domain.registry import Latch
+    from restante.ports.monitoring import Waker
+    from restante.vigil import Vigil
+
+    _Key = tuple[str, str]
+
+WATCH_SECONDS = 30.0
+# Each so many rounds of the watchdog it looks at every mailbox, whatever bells say.
+_ROUNDS = 10
+_LOOK_SECONDS = 1.0
+_BUSY_SECONDS = 2.0
+_AT_ONCE = 8
+_REWAKE = "claude-rewake"
+
+
+class Receivers:
+    """Hosts the receivers of all armed mailboxes of this machine.
+
+    Args:
+        environment: Where settings and places come from.
+        parts: What it works with, where the program has them already.
+        say: Told what happens, in a sentence without a word of mail.
+        watch: Seconds between two rounds of the watchdog.
+        wakers: Makes an adapter by its name.
+    """
+
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        *,
+        parts: MonitorParts | None = None,
+        say: Callable[[str], None] = lambda _: None,
+        watch: float = WATCH_SECONDS,
+        wakers: Callable[[str], Waker | None] | None = None,
+    ) -> None:
+        self._parts = parts or MonitorParts(environment)
+        self._environment = environment
+        self._host = open_host(environment, self._parts)
+        self._bells = FileDoorbells(data_directory(environment))
+        self._say = say
+        self._watch = watch
+        self._make = wakers or Wakers(environment, self._parts)
+        self._wakers: dict[str, Waker | None] = {}
+        self._process = process_of(os.getpid())
+        self._command = command_name(os.path.dirname(sys.executable), environment)
+        self._monitors: dict[_Key, Monitor] = {}
+        self._bells_seen: frozenset[str] | None = None
+        self._due: dict[_Key, float] = {}
+        self._put_off: dict[_Key, float] = {}
+        self._at_work: dict[_Key, Future[None]] = {}
+        self._asked: dict[str, datetime] = {}
+        self._round = 0
+
+    def run(self) -> None:
+        """Listen until told to stop."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        next_round = 0.0
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="restante-wake") as pool:
+            while not self._bells.is_closed:
+                wait = max(0.0, min([next_round, *list(self._due.values())]) - time.monotonic())
+                for _ in self._bells.ticks(wait):
+                    # A database that is out of reach for a while is no reason to end.
+                    with suppress(RestanteError):
+                        if time.monotonic() >= next_round:
+                            next_round = time.monotonic() + self._watch
+                            self._look_after()
+                        self._hear()
+                        for key in self._now_due():
+                            if key not in self._at_work or self._at_work[key].done():
+                                self._at_work[key] = pool.submit(self._serve, key)
+                            else:
+                                self._due[key] = time.monotonic() + _LOOK_SECONDS
+                    if any(when < next_round for when in list(self._due.values())):
+                        # To wait for that, and no longer.
+                        break
+
+    def stop(self) -> None:
+        """Let ``run`` end, from whatever thread or signal handler."""
+        self._bells.close()
+
+    # -- listening -----------------------------------------------------------------------------------------
+
+    def _hear(self) -> None:
+        there = self._bells.there()
+        if there != self._bells_seen:
+            self._bells_seen = there
+            self._learn()
+        addresses = list(dict.fromkeys(mailbox for mailbox, _ in self._monitors))
+        rung = set(self._bells.rung(addresses))
+        now = time.monotonic()
+        for key in self._monitors:
+            if key[0] in rung:
+                self._due[key] = now
+
+    def _learn(self) -> None:
+        """Read which mailboxes are armed, and say what is new about that."""
+        found = {(one.mailbox, one.owner): one for one in self._host.standing() if receiving.is_received(one)}
+        for key in found.keys() - self._monitors.keys():
+            self._say(f"listening for {key[0]}, by {found[key].adapter}")
+        for key in self._monitors.keys() - found.keys():
+            self._say(f"no longer listening for {key[0]}")
+            self._due.pop(key, None)
+            self._put_off.pop(key, None)
+        self._monitors = found
+
+    def _now_due(self) -> list[_Key]:
+        now = time.monotonic()
+        due = [key for key, when in list(self._due.items()) if when <= now]
+        for key in due:
+            del self._due[key]
+        return due
+
+    def _later(self, key: _Key, seconds: float) -> None:
+        """Look at a mailbox again after a while; from whatever thread."""
+        self._due[key] = time.monotonic() + seconds
+        self._bells.nudge()
+
+    # -- one mailbox ---------------------------------------------------------------------------------------
+
+    def _serve(self, key: _Key) -> None:
+        monitor = self._monitors.get(key)
+        if monitor is None:
+            return
+        try:
+            self._look(key, monitor)
+        except Busy:
+            self._later(key, _BUSY_SECONDS)
+        except RestanteError as error:
+            self._say(f"{key[0]}: {error.message}")
+
+    def _look(self, key: _Key, monitor: Monitor) -> None:
+        since = self._put_off.setdefault(key, time.monotonic())
+        waited = timedelta(seconds=time.monotonic() - since)
+        if receiving.is_in_turn(self._latch(monitor.session), waited):
+            self._later(key, _LOOK_SECONDS)
+            return
+        self._put_off.pop(key, None)
+        vigil = self._host.hosting(key[1])
+        answer = vigil.check(key[0])
+        again = receiving.look_again(answer)
+        if again is not None:
+            self._later(key, again.total_seconds())
+        if answer.word is Word.WAKE and answer.monitor is not None:
+            self._wake(vigil, answer, answer.monitor)
+
+    def _wake(self, vigil: Vigil, answer: Answer, monitor: Monitor) -> None:
+        mailbox, mark = monitor.mailbox, answer.mark
+        session = self._parts.sessions.session(monitor.session, monitor.owner)
+        target = Target(
+            monitor.session,
+            monitor.vendor,
+            session.worktree if session else "",
+            mailbox,
+            mark,
+            answer.unseen,
+            os.urandom(8).hex(),
+        )
+        waker = self._waker(monitor.adapter)
+        woken = Woken(Wake.IMPOSSIBLE, f"there is no way {monitor.adapter!r} to wake a session")
+        if waker is not None:
+            woken = waker.wake(target, receiving.wake_text([mailbox], self._command))
+        if woken.wake is Wake.CONFIRMED:
+            vigil.confirmed(mailbox, mark, token=monitor.token)
+            self._say(f"woke the session of {mailbox} for mark {mark}, by {monitor.adapter}")
+        elif woken.wake is Wake.UNCONFIRMED:
+            vigil.failed(mailbox, mark, woken.reason, token=monitor.token)
+            self._say(f"the wake for {mailbox} is not confirmed: {woken.reason}")
+        else:
+            vigil.hindered(mailbox, woken.reason)
+            if monitor.hindrance != woken.reason:
+                self._say(f"the session of {mailbox} cannot be woken: {woken.reason}")
+
+    def _latch(self, session: str) -> Latch | None:
+        return self._parts.turns.latches([session]).get(session)
+
+    def _waker(self, name: str) -> Waker | None:
+        if name not in self._wakers:
+            self._wakers[name] = self._make(name)
+        return self._wakers[name]
+
+    # -- the watchdog --------------------------------------------------------------------------------------
+
+    def _look_after(self) -> None:
+        """Go round once: end what is over, give signs of life, and look where a bell or a wake may have been lost."""
+        if not self._bells.are_used:
+            return
+        for answer in self._host.sweep():
+            if answer.monitor is not None:
+                self._say(f"{answer.monitor.mailbox} is no longer monitored: its time is over, or its session is gone")
+        self._learn()
+        now, here = self._parts.clock.now(), time.monotonic()
+        looks_at_all = self._round % _ROUNDS == 0
+        self._round += 1
+        for key, monitor in self._monitors.items():
+            trouble = receiving.deaf_host(monitor, self._process.pid, self._process.host, now)
+            if trouble:
+                self._say(f"{key[0]}: {trouble}; this host listens")
+            if monitor.adapter == _REWAKE:
+                self._look_after_waiter(monitor, now)
+            if looks_at_all or receiving.was_missed(monitor, now):
+                self._due.setdefault(key, here)
+        with self._parts.lightly():
+            for mailbox, owner in self._monitors:
+                self._host.hosting(owner).beat(mailbox, self._process)
+
+    def _look_after_waiter(self, monitor: Monitor, now: datetime) -> None:
+        """Ask the waiter of a session for a sign of life, and keep it if there was none."""
+        from restante.agents.wake.claude_rewake import ClaudeRewake
+
+        waker = self._waker(_REWAKE)
+        if not isinstance(waker, ClaudeRewake):
+            return
+        session = monitor.session
+        heard = waker.heard(session)
+        heard_at = datetime.fromtimestamp(heard, UTC) if heard else None
+        asked = self._asked.get(session)
+        trouble = receiving.waiter_trouble(waker.waits(session), heard_at, asked, now)
+        if asked is None or (heard_at is not None and heard_at >= asked):
+            self._asked[session] = now
+        waker.ping(session)
+        latch = self._latch(session)
+        is_quiet = latch is None or latch.ended is not None
+        # While a wake is on its way, or the session works, there is no waiter, and nothing is wrong.
+        if is_quiet and not monitor.pending and trouble != monitor.hindrance:
+            self._host.hosting(monitor.owner).hindered(monitor.mailbox, trouble)
+            if trouble:
+                self._say(f"{monitor.mailbox}: {trouble}")
+
+
+def look(session: str, environment: Mapping[str, str]) -> str:
+    """Look, for the waiter of a session, whether it has to be woken; return what that is to be told, empty for no.
+
+    What is told counts as a wake that arrived: the waiter ends by it.
+    """
+    parts = MonitorParts(environment)
+    try:
+        if receiving.is_in_turn(parts.turns.latches([session]).get(session), timedelta()):
+            return ""
+        host = open_host(environment, parts)
+        told = []
+        for monitor in parts.monitors.of_session(session):
+            if not receiving.is_received(monitor):
+                continue
+            vigil = host.hosting(monitor.owner)
+            with suppress(RestanteError):
+                answer = vigil.check(monitor.mailbox)
+                if answer.word is Word.WAKE and answer.monitor is not None:
+                    vigil.confirmed(monitor.mailbox, answer.mark, token=answer.monitor.token)
+                    told.append(monitor.mailbox)
+        return receiving.wake_text(told, command_name(os.path.dirname(sys.executable), environment)) if told else ""
+    finally:
+        parts.close()
