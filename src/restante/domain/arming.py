@@ -104,6 +104,7 @@ def check_free(monitor: Monitor | None, now: datetime, arming: Arming) -> None:
     raise RoleHeld(
         f"{arming.mailbox} is watched for session {monitor.session}",
         remedy=f"see restante monitor status {arming.mailbox}; that session can stop it",
+        details=({"mailbox": arming.mailbox, "session": monitor.session, "generation": monitor.generation},),
     )
 
 

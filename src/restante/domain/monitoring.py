@@ -146,13 +146,19 @@ def steadied(monitor: Monitor, now: datetime) -> Monitor:
     )
 
 
-def gate(monitor: Monitor | None, now: datetime, proof: Proof) -> Step | None:
-    """Return the step that lets nobody act on a monitor that is not the caller's, or that is over; else ``None``."""
+def gate(monitor: Monitor | None, proof: Proof, now: datetime | None = None) -> Step | None:
+    """Return the step that lets nobody act on a monitor that is not the caller's, or that is over; else ``None``.
+
+    Args:
+        monitor: What is kept.
+        proof: Who acts.
+        now: The time, for an act that is too late when its time is over; ``None`` for what only reports.
+    """
     if monitor is None or not belongs(monitor, proof):
         return monitor, NONE
     if not stands(monitor):
         return monitor, Answer(Word(monitor.state), monitor)
-    if proof.is_over or now > steadied(monitor, now).expires:
+    if proof.is_over or (now is not None and now > steadied(monitor, now).expires):
         return expired(monitor)
     return None
 
@@ -186,7 +192,7 @@ def check(
         retry: After how long a wake that led to nothing is made again; by the rules if it is not given.
         rules: The measures.
     """
-    if gated := gate(monitor, now, proof):
+    if gated := gate(monitor, proof, now):
         return gated
     assert monitor
     if monitor.plan is Plan.SCHEDULED and not is_forced and not is_due(monitor, now):
@@ -268,7 +274,7 @@ def _given_up(monitor: Monitor, sight: Sight) -> Step:
 
 def unlooked(monitor: Monitor | None, sight: Sight, now: datetime, proof: Proof, reason: str) -> Step:
     """Keep that a check could not look into the mailbox; the next one may, so that this alone is no state of error."""
-    if gated := gate(monitor, now, proof):
+    if gated := gate(monitor, proof, now):
         return gated
     assert monitor
     blind = steadied(monitor, now)._replace(last_checked=now, last_error=reason)

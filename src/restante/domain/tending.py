@@ -30,7 +30,7 @@ _HEARD_OF = timedelta(seconds=60)
 
 def heartbeat(monitor: Monitor | None, now: datetime, proof: Proof) -> Step:
     """Keep that the session was heard of: a receiver's monitor lasts anew, and one in error wakes again."""
-    if gated := gate(monitor, now, proof):
+    if gated := gate(monitor, proof, now):
         return gated
     assert monitor
     monitor = steadied(monitor, now)
@@ -59,7 +59,7 @@ def delivered(monitor: Monitor | None, now: datetime, proof: Proof, mark: int) -
     Raises:
         UsageError: No check told this mark.
     """
-    if gated := gate(monitor, now, proof):
+    if gated := gate(monitor, proof):
         return gated
     assert monitor
     if mark < 1 or mark not in (monitor.last_seen, monitor.last_delivered, *monitor.offered):
@@ -123,7 +123,7 @@ def failed(
     Raises:
         UsageError: No wake was made for this mark.
     """
-    if gated := gate(monitor, now, proof):
+    if gated := gate(monitor, proof):
         return gated
     assert monitor
     if mark not in monitor.offered:
@@ -157,7 +157,7 @@ def hindered(monitor: Monitor | None, reason: str) -> Step:
     return told, Answer(Word(told.state), told)
 
 
-def scheduled(monitor: Monitor | None, now: datetime, proof: Proof, interval: int) -> Step:
+def scheduled(monitor: Monitor | None, proof: Proof, interval: int) -> Step:
     """Keep at which interval the task runs from now on.
 
     Raises:
@@ -166,16 +166,16 @@ def scheduled(monitor: Monitor | None, now: datetime, proof: Proof, interval: in
     if interval not in INTERVALS:
         known = ", ".join(map(str, INTERVALS))
         raise UsageError(f"{interval} is no interval of the schedule", remedy=f"one of: {known} (seconds)")
-    if gated := gate(monitor, now, proof):
+    if gated := gate(monitor, proof):
         return gated
     assert monitor
     told = monitor._replace(interval=interval)
     return told, Answer(Word.SCHEDULED, told)
 
 
-def automated(monitor: Monitor | None, now: datetime, proof: Proof, automations: tuple[str, ...]) -> Step:
+def automated(monitor: Monitor | None, proof: Proof, automations: tuple[str, ...]) -> Step:
     """Keep which tasks of the agent program belong to a monitor, beside those known; each is told once, at its end."""
-    if gated := gate(monitor, now, proof):
+    if gated := gate(monitor, proof):
         return gated
     assert monitor
     known = monitor._replace(automations=tuple(dict.fromkeys((*monitor.automations, *automations))))

@@ -107,12 +107,12 @@ class Vigil(Ground):
             owner,
             found.id,
             found.vendor,
-            self._generation(mailbox, found, now) if home is Home.ROLE else 0,
+            self._generation(mailbox, found) if home is Home.ROLE else 0,
             plan,
             "scheduled" if plan is Plan.SCHEDULED else parts.adapter(found.vendor, adapter),
             token or parts.new_token(),
             is_given=bool(token),
-            may_take=self._may_take(mailbox, owner, found, now),
+            may_take=self._may_take(mailbox, owner, found),
             time_to_live=time_to_live,
         )
         answer = arming.keep(wanted, now, parts.monitors, only_prepares=only_prepares)
@@ -145,7 +145,7 @@ class Vigil(Ground):
             Busy: The database is in use.
         """
         parts, owner, now = self._parts, self.identity.owner, self._now(now)
-        proof = self._proof(mailbox, token, now)
+        proof = self._proof(mailbox, token)
         if proof is None:
             return NONE
         decide = partial(
@@ -174,7 +174,7 @@ class Vigil(Ground):
     def heartbeat(self, mailbox: str, *, token: str = "", now: datetime | None = None) -> Answer:
         """Keep that the session of a mailbox was heard of; a monitor in error wakes again."""
         now = self._now(now)
-        return self._told(mailbox, token, now, lambda kept, proof: tending.heartbeat(kept, now, proof))
+        return self._told(mailbox, token, lambda kept, proof: tending.heartbeat(kept, now, proof))
 
     def beat(self, mailbox: str, receiver: Process | None = None) -> Answer:
         """Keep that a receiver listens for a mailbox. That mends no error and makes nothing last longer."""
@@ -188,7 +188,7 @@ class Vigil(Ground):
             UsageError: No check told it.
         """
         now = self._now(now)
-        return self._told(mailbox, token, now, lambda kept, proof: tending.delivered(kept, now, proof, mark))
+        return self._told(mailbox, token, lambda kept, proof: tending.delivered(kept, now, proof, mark))
 
     def failed(
         self, mailbox: str, mark: int, reason: str = "", *, token: str = "", now: datetime | None = None
@@ -199,9 +199,7 @@ class Vigil(Ground):
             UsageError: No wake was made for it.
         """
         now, rules = self._now(now), self._rules
-        return self._told(
-            mailbox, token, now, lambda kept, proof: tending.failed(kept, now, proof, mark, reason, rules)
-        )
+        return self._told(mailbox, token, lambda kept, proof: tending.failed(kept, now, proof, mark, reason, rules))
 
     def confirmed(self, mailbox: str, mark: int, *, token: str) -> Answer:
         """Keep that the wake for a mark reached its session.
@@ -224,14 +222,14 @@ class Vigil(Ground):
             UsageError: It is none of those that a check asks for.
         """
         now = self._now(now)
-        return self._told(mailbox, token, now, lambda kept, proof: tending.scheduled(kept, now, proof, interval))
+        return self._told(mailbox, token, lambda kept, proof: tending.scheduled(kept, proof, interval))
 
     def automated(
         self, mailbox: str, automations: Sequence[str], *, token: str = "", now: datetime | None = None
     ) -> Answer:
         """Keep ids of the agent program's own tasks, which are told once, when they have to be removed."""
         now, ids = self._now(now), tuple(automations)
-        return self._told(mailbox, token, now, lambda kept, proof: tending.automated(kept, now, proof, ids))
+        return self._told(mailbox, token, lambda kept, proof: tending.automated(kept, proof, ids))
 
     def note_collected(self, mailbox: str, session: str, left: int) -> None:
         """Keep that a session read its mail; see ``services.monitoring.note_collected``."""
@@ -269,7 +267,7 @@ class Vigil(Ground):
     def sweep(self) -> list[Answer]:
         """End all monitors, of all owners, that are past their time or whose session or lease is lost; return those."""
         parts, now = self._parts, self._parts.clock.now()
-        return disarming.swept(now, lambda one: self._is_lost(one, now), parts.monitors, parts.doorbells)
+        return disarming.swept(now, self._is_lost, parts.monitors, parts.doorbells)
 
     # -- seeing --------------------------------------------------------------------------------------------
 

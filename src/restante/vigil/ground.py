@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from restante.domain.monitor import Monitor
     from restante.domain.monitoring import Answer, Rules, Step
     from restante.domain.registry import Session
+    from restante.ports import Clock
     from restante.vigil.parts import VigilParts
 
 
@@ -43,12 +44,22 @@ class Ground:
             self._identity = self._identify()
         return self._identity
 
+    @property
+    def clock(self) -> Clock:
+        """Where time comes from."""
+        return self._parts.clock
+
+    @property
+    def command(self) -> str:
+        """How an agent calls this installation."""
+        return self._parts.command
+
     # -- helpers -------------------------------------------------------------------------------------------
 
     def _now(self, now: datetime | None) -> datetime:
         return now or self._parts.clock.now()
 
-    def _generation(self, role: str, session: Session, now: datetime) -> int:
+    def _generation(self, role: str, session: Session) -> int:
         """Return the generation under which a session holds a role, which it takes if nobody does.
 
         Raises:
@@ -60,35 +71,37 @@ class Ground:
         if member is None:
             raise holding.unknown_role(role, parts.teams.members("", owner))
         if self.identity.session:
+            now = parts.clock.now()
             return holding.take(role, session, parts.teams, parts.sessions, parts.processes, now).generation
         if member.lease is None or member.lease.session != session.id:
             raise holding.held_by(member, owner, parts.sessions)
         return member.lease.generation
 
-    def _may_take(self, mailbox: str, owner: str, session: Session, now: datetime) -> bool:
+    def _may_take(self, mailbox: str, owner: str, session: Session) -> bool:
         """Tell whether the mailbox is watched for a session that is gone."""
         former = self._parts.monitors.monitor(mailbox, owner)
-        return former is not None and former.session != session.id and self._is_lost(former, now)
+        return former is not None and former.session != session.id and self._is_lost(former)
 
-    def _proof(self, mailbox: str, token: str, now: datetime) -> Proof | None:
+    def _proof(self, mailbox: str, token: str) -> Proof | None:
         """Return who asks; ``None`` where nobody armed the mailbox."""
         parse_address(mailbox)
         monitor = self._parts.monitors.monitor(mailbox, self.identity.owner)
         if monitor is None:
             return None
         is_itself = self.identity.session == monitor.session
-        is_over = self._is_lost(monitor, now, is_itself=is_itself)
+        is_over = self._is_lost(monitor, is_itself=is_itself)
         return Proof(token, self.identity.session, is_over=is_over)
 
-    def _is_lost(self, monitor: Monitor, now: datetime, *, is_itself: bool = False) -> bool:
+    def _is_lost(self, monitor: Monitor, *, is_itself: bool = False) -> bool:
         """Tell whether the session of a monitor is gone, or holds the role no longer under which it armed.
 
         Args:
             monitor: Which.
-            now: The time.
             is_itself: Whether it is this session that asks, so that it is heard of.
         """
         parts = self._parts
+        # By the clock, whatever time a check was told to go by: leases and sessions are other people's, too.
+        now = parts.clock.now()
         session = parts.sessions.session(monitor.session, monitor.owner)
         if session is None:
             return True
@@ -108,8 +121,8 @@ class Ground:
         presence = identifying.presence_of(session, self._parts.processes, now, self._parts.settings.session_ttl)
         return presence in (Presence.GONE, Presence.DETACHED)
 
-    def _told(self, mailbox: str, token: str, now: datetime, step: Callable[[Monitor | None, Proof], Step]) -> Answer:
-        proof = self._proof(mailbox, token, now)
+    def _told(self, mailbox: str, token: str, step: Callable[[Monitor | None, Proof], Step]) -> Answer:
+        proof = self._proof(mailbox, token)
         return NONE if proof is None else self._change(mailbox, lambda kept: step(kept, proof))
 
     def _change(self, mailbox: str, step: Callable[[Monitor | None], Step]) -> Answer:
@@ -130,5 +143,5 @@ class Ground:
             trouble = error.message
         presence = parts.processes.presence(monitor.receiver) if monitor.receiver else Presence.UNKNOWN
         hearing = hearing_of(monitor, presence, now)
-        mode, reason = mode_of(monitor, hearing, now, is_lost=self._is_lost(monitor, now))
+        mode, reason = mode_of(monitor, hearing, now, is_lost=self._is_lost(monitor))
         return Outlook(monitor.mailbox, monitor, sight, trouble, hearing, mode, reason)

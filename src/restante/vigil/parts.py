@@ -47,6 +47,10 @@ class VigilParts(Protocol):
     def doorbells(self) -> Doorbells:
         """The signs for whoever listens."""
 
+    @property
+    def command(self) -> str:
+        """How an agent calls this installation."""
+
     def adapter(self, vendor: str, name: str = "") -> str:
         """Return the name of the way to wake a session of an agent program.
 

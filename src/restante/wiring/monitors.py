@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from restante.agents.calling import command_name
 from restante.domain.errors import Refused, UsageError
 from restante.domain.outlook import NO_WAY
 from restante.domain.registry import Identity
@@ -37,6 +40,11 @@ class MonitorParts(SessionParts):
         """Write what this thread keeps of monitors in the block together, and without waiting for the disk."""
         return self._teams.lightly()
 
+    @property
+    def command(self) -> str:
+        """How an agent calls this installation."""
+        return command_name(os.path.dirname(sys.executable), self._environment)
+
     def adapter(self, vendor: str, name: str = "") -> str:
         """Return the name of the way to wake a session; see ``VigilParts.adapter``."""
         from restante.agents.wake import ADAPTERS, DEFAULTS
@@ -54,13 +62,12 @@ class MonitorParts(SessionParts):
         return f"task-{uuid4()}"
 
 
-def open_vigil(environment: Mapping[str, str], directory: str = ".", *, only_looks: bool = False) -> Vigil:
+def open_vigil(environment: Mapping[str, str], directory: str = ".") -> Vigil:
     """Open the vigil of whoever calls. Opening creates nothing.
 
     Args:
         environment: Where settings and the caller's identity come from.
         directory: Any directory of the worktree that the caller works in.
-        only_looks: Make nothing for a person who has no token yet.
 
     Raises:
         BadConfig: The configuration has faults.
@@ -73,7 +80,7 @@ def open_vigil(environment: Mapping[str, str], directory: str = ".", *, only_loo
             "monitors are kept beside the mail, and server.url names a server that keeps it",
             remedy="run it on the server's machine; for several machines set database.url instead of server.url",
         )
-    return Vigil(parts, lambda: open_window(environment, directory, only_looks=only_looks).identity)
+    return Vigil(parts, lambda: open_window(environment, directory, only_looks=True).identity)
 
 
 def open_host(environment: Mapping[str, str], parts: MonitorParts | None = None) -> Vigil:

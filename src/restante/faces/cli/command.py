@@ -58,7 +58,7 @@ class Command(NamedTuple):
         return (*self.arguments, *(one for one in COMMON if self.answers_json or one.name != "as_json"))
 
 
-AUDIENCES = ("for you", "for the agent", "between sessions", "verified intake", "set-up")
+AUDIENCES = ("for you", "for the agent", "between sessions", "monitors", "verified intake", "set-up")
 PRIORITIES = ("low", "normal", "high")
 SCOPES = ("current_task", "workspace", "thread", "question")
 DECISIONS = ("accepted", "rejected", "deferred", "needs_confirmation")
@@ -67,6 +67,7 @@ SHELLS = ("bash", "zsh", "fish")
 SWITCHES = ("on", "off", "status")
 TURN_MOMENTS = ("began", "ended")
 TURN_SOURCES = ("hook", "heuristic", "exit")
+MODES = ("off", "turn", "monitor")
 DIALOGS = ("permission", "question", "none")
 
 COMMON = (

@@ -13,6 +13,7 @@ from restante.domain.message import Priority, Scope
 from restante.domain.receipt import Action, Decision
 from restante.faces.cli.command import SHELLS
 from restante.faces.cli.intake_schemas import INTAKE_SCHEMAS
+from restante.faces.cli.monitor_schemas import MONITOR_SCHEMAS
 from restante.faces.cli.session_schemas import SESSION_SCHEMAS, TRACE, WATCHED
 from restante.faces.cli.setup import TRUST_OUTCOMES
 from restante.faces.cli.shapes import FLAG, NUMBER, TEXT, TIME, list_of, or_null, record, words
@@ -186,5 +187,6 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     **SESSION_SCHEMAS,
     "post": {"anyOf": [SESSION_SCHEMAS["post"], _COPIES]},
     **team_schemas(_ENTRY, _COUNTS),
+    **MONITOR_SCHEMAS,
     **INTAKE_SCHEMAS,
 }

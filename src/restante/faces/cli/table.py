@@ -11,6 +11,7 @@ from restante.faces.cli.command import (
     Command,
 )
 from restante.faces.cli.intake_table import INTAKE_COMMANDS, OF_ONE_MESSAGE
+from restante.faces.cli.monitor_table import MONITOR_COMMANDS
 from restante.faces.cli.session_table import SESSION_COMMANDS
 from restante.faces.cli.team_table import TEAM_COMMANDS
 
@@ -187,6 +188,7 @@ COMMANDS = (
     ),
     *SESSION_COMMANDS,
     *TEAM_COMMANDS,
+    *MONITOR_COMMANDS,
     *INTAKE_COMMANDS,
     Command(
         "install",
