@@ -421,9 +421,9 @@ class Office:
 
     # -- the desk itself -------------------------------------------------------------------------------------
 
-    def plan_install(self, agents: Sequence[str], *, intake: bool = False) -> Plan:
+    def plan_install(self, agents: Sequence[str], *, intake: bool = False, tools: str = "") -> Plan:
         """Return what installing for agent programs changes."""
-        return self._parts.installer.plan_install(agents, intake=intake)
+        return self._parts.installer.plan_install(agents, intake=intake, tools=tools)
 
     def plan_uninstall(self) -> Plan:
         """Return what removing everything of ours from the worktree's files changes."""

@@ -13,11 +13,16 @@ _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 
 def command_name(bin_dir: str, env: "Mapping[str, str]") -> str:
     """Return how our command is typed: by its name where that finds this installation, else by its path."""
-    ours = os.path.join(bin_dir, "restante")
-    found = _on_path("restante", env.get("PATH", ""))
-    if found and os.path.realpath(found) == os.path.realpath(ours):
+    if finds_ours(bin_dir, env):
         return "restante"
+    ours = os.path.join(bin_dir, "restante")
     return ours if _PLAIN.issuperset(ours) else quote(ours)
+
+
+def finds_ours(bin_dir: str, env: "Mapping[str, str]") -> bool:
+    """Tell whether the bare name finds this installation."""
+    found = _on_path("restante", env.get("PATH", ""))
+    return bool(found) and os.path.realpath(found) == os.path.realpath(os.path.join(bin_dir, "restante"))
 
 
 def _on_path(name: str, path: str) -> str:

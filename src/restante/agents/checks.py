@@ -11,8 +11,9 @@ from restante.agents import claude, codex
 from restante.agents.ground import AGENTS
 from restante.agents.guidance import guidance_files, is_current, is_current_skill, is_our_skill
 from restante.agents.holding import originals
-from restante.agents.hookline import timeouts_of
+from restante.agents.hookline import calls_tool, timeouts_of
 from restante.agents.managed_block import IGNORES, find_block
+from restante.agents.mcp_checks import tool_lines
 from restante.agents.skill import PLACES
 from restante.domain.errors import RestanteError
 from restante.domain.setup import Check
@@ -49,6 +50,7 @@ def look(ground: Ground) -> list[Check]:
             lines.append(switch_line(ground, name))
     if codex.NAME in installed:
         lines += _guarded("codex: trust", partial(trust_lines, ground))
+    lines += _guarded("tools", partial(tool_lines, ground))
     return [*lines, *_originals(ground)]
 
 
@@ -181,7 +183,7 @@ def _guard(ground: Ground, installed: list[str]) -> Iterator[Check]:
     for agent in installed:
         there = _our_entries(ground, agent)
         entry = there.get("Stop")
-        if entry is None or entry != ground.wanted(agent, there)["Stop"]:
+        if entry is None or calls_tool(entry) or entry != ground.wanted(agent, there)["Stop"]:
             continue
         answer = _run_in_empty_worktree(entry["command"], ground)
         if answer is None or answer.returncode != 0 or answer.stdout or answer.stderr:

@@ -73,7 +73,7 @@ def home_of(env: Mapping[str, str]) -> str:
 
 
 def digest_of(event: str, entry: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
-    """Return the hash by which Codex knows a command hook again.
+    """Return the hash by which Codex knows a hook again, of a command or of a tool.
 
     SHA-256 of the hook as compact JSON with sorted keys, its defaults filled in: name of the event,
     the entry, and the group's matcher where it has one.
@@ -83,12 +83,13 @@ def digest_of(event: str, entry: Mapping[str, Any], settings: Mapping[str, Any])
         entry: The hook entry.
         settings: Its group without the entries.
     """
-    full: dict[str, Any] = {
-        "type": entry.get("type"),
-        "command": entry.get("command"),
-        "timeout": entry.get("timeout", _DEFAULT_TIMEOUT),
-        "async": entry.get("async", False),
-    }
+    timeout = entry.get("timeout", _DEFAULT_TIMEOUT)
+    if entry.get("type") == "mcp_tool":
+        full: dict[str, Any] = {key: entry.get(key) for key in ("type", "server", "tool", "input")}
+        full["timeout"] = timeout
+    else:
+        is_async = entry.get("async", False)
+        full = {"type": entry.get("type"), "command": entry.get("command"), "timeout": timeout, "async": is_async}
     if entry.get("statusMessage") is not None:
         full["statusMessage"] = entry["statusMessage"]
     group: dict[str, Any] = {"event_name": _SNAKE[event], "hooks": [full]}
@@ -130,7 +131,7 @@ def is_trusted(config: Mapping[str, Any], path: str, hook: Placed) -> bool:
     Args:
         config: The person's configuration.
         path: The hooks file.
-        hook: The hook in it; a command hook.
+        hook: The hook in it.
 
     Raises:
         ValueError: The hook holds text that is not UTF-8.

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 # What others share or read as part of a repository; everything else of ours is the person's own.
 _PUBLIC = frozenset({"AGENTS.md", "exclude"})
 # Directories that installing may have made, and removing may take along when nothing else is in them.
-_OURS = frozenset({".restante", ".codex-mailbox", ".codex", ".claude", ".agents", "skills", "restante", "info"})
+_OURS = frozenset(
+    {".restante", ".codex-mailbox", ".codex", ".claude", ".agents", "skills", "restante", "info", ".gemini"}
+)
 
 
 def read_plain(path: str, top: str) -> bytes | None:

@@ -7,10 +7,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from restante.agents import claude, codex
+from restante.agents import claude, codex, mcp_hooks
 from restante.agents.files import read_plain
 from restante.agents.gitplaces import GitPlaces, git_places
-from restante.agents.hookline import WAITING, handler, is_guard, is_waiter, needs_wrapping, timeouts_of, waiter
+from restante.agents.hookline import (
+    WAITING,
+    calls_tool,
+    handler,
+    is_guard,
+    is_waiter,
+    needs_wrapping,
+    timeouts_of,
+    waiter,
+)
 from restante.agents.json_edit import hooks_in
 
 if TYPE_CHECKING:
@@ -86,17 +95,26 @@ class Ground:
         wrapped = needs_wrapping(self.env)
         return {event: waiter(self.bin_dir, agent, event, wrapped=wrapped) for event in WAITING}
 
-    def wanted(self, agent: str, there: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    def wanted(self, agent: str, there: Mapping[str, Any], *, by_tool: bool | None = None) -> dict[str, dict[str, Any]]:
         """Return the hook entry for each event, given those of ours that are there.
 
         A line that is wrapped for another shell works in every shell and stays, so that trust in it lasts.
+
+        Args:
+            agent: The program.
+            there: The entries, by event.
+            by_tool: Whether checkpoints call a tool of the server where they can; ``None`` for as it is.
         """
+        if by_tool is None:
+            by_tool = any(calls_tool(entry) for entry in there.values())
         must_wrap = needs_wrapping(self.env)
         wanted = {}
         for event in timeouts_of(agent):
             wrapped = handler(self.bin_dir, agent, event, wrapped=True)
             is_kept = must_wrap or there.get(event) == wrapped
             wanted[event] = wrapped if is_kept else handler(self.bin_dir, agent, event)
+        if by_tool:
+            wanted |= {event: mcp_hooks.handler(agent, event) for event in mcp_hooks.EVENTS}
         return wanted
 
     def trust_keys(self) -> list[codex.TrustKey]:

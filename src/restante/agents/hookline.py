@@ -97,7 +97,14 @@ def is_ours(value: object) -> bool:
 
 def is_guard(value: object) -> bool:
     """Tell whether a hook entry is our guard's."""
-    return _runs(value, "/restante-hook")
+    return _runs(value, "/restante-hook") or calls_tool(value)
+
+
+def calls_tool(value: object) -> bool:
+    """Tell whether a hook entry is our checkpoint's that calls a tool; see ``mcp_hooks``."""
+    if not isinstance(value, dict):
+        return False
+    return (value.get("type"), value.get("server"), value.get("tool")) == ("mcp_tool", "restante", "checkpoint")
 
 
 def is_waiter(value: object) -> bool:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from restante.agents import check_inbox_skill, claude, codex
+from restante.agents import check_inbox_skill, claude, codex, mcp_servers
 from restante.agents.calling import command_name
 from restante.agents.files import apply_changes
+from restante.agents.gitplaces import other_worktrees
 from restante.agents.ground import AGENTS, MAILBOX, Ground
 from restante.agents.guidance import IGNORE_ALL, README, block_lines, guidance_files, is_our_readme, is_our_skill
 from restante.agents.holding import originals
@@ -32,7 +33,8 @@ _SKILLS = {
     place: b"/" + os.path.dirname(place).encode() + b"/"
     for place in (*PLACES.values(), *check_inbox_skill.PLACES.values())
 }
-_RULES = (b"/.codex-mailbox/", b"/.codex/hooks.json", b"/.claude/settings.local.json", *_SKILLS.values())
+_SERVERS = tuple(f"/{place.file}".encode() for place in mcp_servers.PLACES.values())
+_RULES = (b"/.codex-mailbox/", b"/.codex/hooks.json", b"/.claude/settings.local.json", *_SKILLS.values(), *_SERVERS)
 
 
 class FileInstaller:
@@ -59,12 +61,14 @@ class FileInstaller:
     ) -> None:
         self._ground = Ground(os.path.abspath(worktree), bin_dir, dict(env), etc, timeout, waits)
 
-    def plan_install(self, agents: Sequence[str], *, intake: bool = False) -> Plan:
+    def plan_install(self, agents: Sequence[str], *, intake: bool = False, tools: str = "") -> Plan:
         """Return what installing changes. An empty plan means that all is there.
 
         Args:
             agents: Which agent programs.
             intake: Also the skill that works off an OACP inbox; where it is there, it is kept current anyway.
+            tools: ``tools`` for also the server of tools, and ``hooks`` for checkpoints that call it, too; where they
+                are there, they are kept current anyway.
 
         Raises:
             UsageError: An agent program is unknown, or none is named.
@@ -72,23 +76,32 @@ class FileInstaller:
             Unreadable: A file is not what it should be; it is named with the line.
             Unsafe: A file, or a directory on the way to it, is a symbolic link.
         """
-        unknown = [name for name in agents if name not in AGENTS]
+        known = tuple(mcp_servers.PLACES) if tools else AGENTS
+        unknown = [name for name in agents if name not in known]
         if unknown or not agents:
             raise UsageError(
                 f"unknown agent program {unknown[0]!r}" if unknown else "no agent program is named",
-                remedy=f"name some of: {', '.join(AGENTS)}",
+                remedy=f"name some of: {', '.join(known)}",
             )
-        hooks = [change for name in AGENTS if name in agents for change in self._hooks(name)]
+        ground = self._ground
+        servers, notes = mcp_servers.changes(ground.root, ground.bin_dir, ground.env, agents, is_wanted=bool(tools))
+        agents = [name for name in AGENTS if name in agents]
+        hooks = [change for name in agents for change in self._hooks(name, tools)]
         skills = [*self._skills(agents), *self._intake_skills(agents, wanted=intake)]
         changes = [
-            *self._ignore_rules(hooks, skills),
+            *self._ignore_rules(hooks, skills, servers),
             *self._mailbox(),
             *self._guidance(agents),
             *hooks,
             *skills,
+            *servers,
         ]
         changes = [change for change in changes if change.before != change.after]
-        return Plan(tuple(changes), tuple(self._notes(agents, intake=intake)))
+        if tools == "hooks" and codex.NAME in agents and self._shares_hooks():
+            notes.append(
+                "Codex's hooks are shared with another worktree, which may have no such server: they stay commands"
+            )
+        return Plan(tuple(changes), (*self._notes(agents, intake=intake), *notes))
 
     def plan_uninstall(self) -> Plan:
         """Return what removing everything of ours changes; mail stays where it is. Raises as ``plan_install``."""
@@ -124,8 +137,17 @@ class FileInstaller:
 
         return look(self._ground)
 
-    def _hooks(self, agent: str) -> list[FileChange]:
+    def _shares_hooks(self) -> bool:
+        """Tell whether Codex reads the hooks of this worktree for others, too, or those of another for this one."""
+        places = self._ground.places
+        others = other_worktrees(places)
+        return places.borrows_hooks or any(os.path.isdir(os.path.join(one, MAILBOX)) for one in others)
+
+    def _hooks(self, agent: str, tools: str) -> list[FileChange]:
         ground, changes = self._ground, []
+        by_tool = tools == "hooks" if tools else None
+        if agent == codex.NAME and by_tool is not False and self._shares_hooks():
+            by_tool = False
         for path in ground.hook_files(agent):
             data = ground.read(path)
             if agent == codex.NAME and data is not None and data.startswith(_BOM):
@@ -134,7 +156,7 @@ class FileInstaller:
                     remedy="save it without one; nothing was changed",
                 )
             only = codex.ROOT_KEYS if agent == codex.NAME else None
-            after = put_hooks(data, ground.wanted(agent, ground.entries(path)), path, only=only)
+            after = put_hooks(data, ground.wanted(agent, ground.entries(path), by_tool=by_tool), path, only=only)
             after = put_hooks(after, ground.wanted_waiters(agent), path, only=only, is_it=is_waiter)
             changes.append(FileChange(path, data, after, f"hooks for {agent}"))
         return changes
@@ -163,10 +185,13 @@ class FileInstaller:
             changes.append(FileChange(path, data, after, "the skill check-inbox"))
         return changes
 
-    def _ignore_rules(self, hooks: Sequence[FileChange], skills: Sequence[FileChange]) -> list[FileChange]:
+    def _ignore_rules(
+        self, hooks: Sequence[FileChange], skills: Sequence[FileChange], servers: Sequence[FileChange]
+    ) -> list[FileChange]:
         """Return the change to git's own list of ignored files.
 
-        A hook file that holds more than our hooks is not listed: it is the person's, who may want to commit it.
+        A file that holds more than our hooks, or our server, is not listed: it is the person's, who may want to commit
+        it.
         """
         ground = self._ground
         if ground.places.common is None:
@@ -180,6 +205,9 @@ class FileInstaller:
         for change in skills:
             if change.after is not None and (is_our_skill(change.after) or check_inbox_skill.is_ours(change.after)):
                 rules |= {rule for place, rule in _SKILLS.items() if change.path.endswith(f"/{place}")}
+        for change in servers:
+            if mcp_servers.holds_only_ours(change):
+                rules |= {rule for rule in _RULES if change.path.endswith(rule.decode())}
         after = put_block(data, tuple(rule for rule in _RULES if rule in rules), IGNORES, ground.exclude)
         return [FileChange(ground.exclude, data, after, "ignore rules")]
 

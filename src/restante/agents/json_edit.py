@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
 Hook = dict[str, Any]
-_Edit = tuple[int, int, str]
+Edit = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +94,14 @@ def put_hooks(
         fresh = {"hooks": {event: [group] for event, group in groups.items()}}
         return (render(fresh, Style("\n", "", "  ")) + "\n").encode()
     document = _checked(data, path, only)
-    edits: list[_Edit] = []
+    edits: list[Edit] = []
     for found in _all(document):
         if is_it(found.placed.entry):
             group = groups.pop(found.placed.event)
             node, value = (found.group, group) if found.placed.alone else (found.node, group["hooks"][0])
             if document.value(node) != value:
                 edits.append((node.start, node.end, render(value, Style.at(document, node))))
-    return _edited(document, edits + _additions(document, groups))
+    return edited(document, edits + _additions(document, groups))
 
 
 def take_out_hooks(data: bytes, path: str) -> bytes | None:
@@ -163,7 +163,7 @@ def _without(
             earlier[event] = earlier.get(event, 0) + 1
     if not gone:
         return data
-    edits: list[_Edit] = []
+    edits: list[Edit] = []
     text, hooks = document.text, document.root.names["hooks"]
     empty_events = []
     for event_node in hooks.children:
@@ -173,21 +173,32 @@ def _without(
             if entries and len(entries) == len(group.names["hooks"].children):
                 groups.append(group)
             elif entries:
-                _take_out(text, group.names["hooks"], entries, edits)
-        if groups and _take_out(text, event_node, groups, edits):
+                take_out(text, group.names["hooks"], entries, edits)
+        if groups and take_out(text, event_node, groups, edits):
             empty_events.append(event_node)
-    if not empty_events or not _take_out(text, hooks, empty_events, edits):
-        return _edited(document, edits)
-    if not _take_out(text, document.root, [hooks], edits):
-        return _edited(document, edits)
+    if not empty_events or not take_out(text, hooks, empty_events, edits):
+        return edited(document, edits)
+    return without_member(document, hooks, edits)
+
+
+def without_member(document: Document, member: Node, edits: list[Edit]) -> bytes | None:
+    """Return the file without a member of its root, as it was before; ``None`` when it held nothing but ours.
+
+    Args:
+        document: The file.
+        member: What holds nothing but ours.
+        edits: What else is to be changed.
+    """
+    if not take_out(document.text, document.root, [member], edits):
+        return edited(document, edits)
     # The root holds nothing and is laid out as ours: the file goes, unless something stands around the root.
-    around = text[: document.root.start], text[document.root.end :]
+    around = document.text[: document.root.start], document.text[document.root.end :]
     if not document.bom and around in (("", "\n"), ("", "\r\n")):
         return None
     return (document.bom + "{}".join(around)).encode()
 
 
-def _take_out(text: str, container: Node, gone: list[Node], edits: list[_Edit]) -> bool:
+def take_out(text: str, container: Node, gone: list[Node], edits: list[Edit]) -> bool:
     """Take elements out of a container, unless that would leave an empty container of ours: then return ``True``."""
     children = container.children
     if len(gone) == len(children):
@@ -212,25 +223,25 @@ def _take_out(text: str, container: Node, gone: list[Node], edits: list[_Edit]) 
 # --- putting in -----------------------------------------------------------------------------------
 
 
-def _additions(document: Document, groups: Mapping[str, Any]) -> list[_Edit]:
+def _additions(document: Document, groups: Mapping[str, Any]) -> list[Edit]:
     """Return the edits that add groups, each behind the others of its event."""
     if not groups:
         return []
     style = Style.of_members(document)
     hooks = document.root.member("hooks")
     if hooks is None:
-        return [_append(document, document.root, style, {"hooks": {event: [one] for event, one in groups.items()}})]
+        return [append(document, document.root, style, {"hooks": {event: [one] for event, one in groups.items()}})]
     edits = []
     fresh = {event: [group] for event, group in groups.items() if event not in hooks.names}
     for event, group in groups.items():
         if event in hooks.names:
-            edits.append(_append(document, hooks.names[event], style.deeper().deeper(), [group]))
+            edits.append(append(document, hooks.names[event], style.deeper().deeper(), [group]))
     if fresh:
-        edits.append(_append(document, hooks, style.deeper(), fresh))
+        edits.append(append(document, hooks, style.deeper(), fresh))
     return edits
 
 
-def _append(document: Document, container: Node, style: Style, added: dict[str, Any] | list[Any]) -> _Edit:
+def append(document: Document, container: Node, style: Style, added: dict[str, Any] | list[Any]) -> Edit:
     """Return the edit that adds elements at a container's end, laid out like those that stand there."""
     text, children = document.text, container.children
     if children:
@@ -256,7 +267,8 @@ def _elements(added: dict[str, Any] | list[Any], style: Style) -> list[str]:
     return [f"{json.dumps(key)}{colon}{render(value, style)}" for key, value in added.items()]
 
 
-def _edited(document: Document, edits: list[_Edit]) -> bytes:
+def edited(document: Document, edits: list[Edit]) -> bytes:
+    """Return a file with its edits made."""
     text = document.text
     for start, end, replacement in sorted(edits, reverse=True):
         text = text[:start] + replacement + text[end:]

@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from restante.agents import check_inbox_skill, claude, codex
+from restante.agents import check_inbox_skill, claude, codex, mcp_servers
 from restante.agents.gitplaces import other_worktrees
 from restante.agents.ground import MAILBOX
 from restante.agents.guidance import IGNORE_ALL, is_our_readme, is_our_skill
@@ -43,6 +43,7 @@ def plan_removal(ground: Ground) -> Plan:
     changes += [_guidance(ground, name) for name in ("AGENTS.md", "CLAUDE.md")]
     changes += [_skill(ground, place) for place in (*PLACES.values(), *check_inbox_skill.PLACES.values())]
     changes += _mailbox(ground, notes)
+    changes += mcp_servers.removals(ground.root)
     if ground.places.common is not None and not users:
         data = ground.read_exclude()
         after = None if data is None else take_out_block(data, IGNORES, ground.exclude)

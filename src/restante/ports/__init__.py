@@ -215,7 +215,7 @@ class RepeatBook(Protocol):
 class Installer(Protocol):
     """Teaches agent programs about a worktree's mailbox, by files they read."""
 
-    def plan_install(self, agents: Sequence[str], *, intake: bool = False) -> Plan:
+    def plan_install(self, agents: Sequence[str], *, intake: bool = False, tools: str = "") -> Plan:
         """Return what installing changes. An empty plan means that all is there.
 
         Raises:

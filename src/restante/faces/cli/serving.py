@@ -1,4 +1,4 @@
-"""``restante persist`` and ``restante serve``."""
+"""``restante persist``, ``restante serve`` and ``restante mcp``."""
 
 from __future__ import annotations
 
@@ -50,6 +50,14 @@ def _words(found: Persistence) -> str:
         return "on: mail between sessions is kept on disk"
     where = "the server holds it in memory" if found.has_server else "no server runs that could hold it"
     return f"off: no text of mail between sessions is written to disk; {where}"
+
+
+def mcp(directory: str) -> None:
+    """Run the server of tools in place of this process."""
+    os.chdir(directory)
+    # The short way, which loads nothing that the command line needs.
+    command = [sys.executable, "-I", "-c", "from restante.__main__ import main; main()", "mcp"]
+    os.execv(sys.executable, command)  # noqa: S606 - no shell is wanted
 
 
 def serve(host: str | None, port: str | None, systemd: bool, launchd: bool, directory: str) -> None:

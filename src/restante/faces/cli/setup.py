@@ -10,6 +10,7 @@ from restante.domain.errors import NothingThere, NoWorktree, UsageError
 from restante.domain.setup import Plan
 from restante.domain.text import age, one_line, visible
 from restante.faces.cli import switches
+from restante.faces.cli.command import TOOLS
 from restante.faces.cli.inputs import confirmed, office_of
 from restante.faces.cli.output import paint, say, tell
 
@@ -36,6 +37,7 @@ def install(
     sessions: str | None,
     persist: str | None,
     skills: bool,
+    mcp: str | None,
     directory: str,
     as_json: bool,
 ) -> int:
@@ -49,7 +51,9 @@ def install(
     if check and (sessions or persist):
         raise UsageError("--check only looks; --sessions or --persist was given too", remedy="give one of them")
     office = office_of(directory)
-    plan = office.plan_install(names, intake=skills)
+    if mcp not in (None, *TOOLS):
+        raise UsageError(f"--mcp {mcp!r} is none of its words", remedy=f"--mcp, or one of: {', '.join(TOOLS)}")
+    plan = office.plan_install(names, intake=skills, tools=mcp or "")
     if trust:
         # What keeps it from being worked out must be known before anything is written.
         _trust_plan(office)

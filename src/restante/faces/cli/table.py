@@ -7,6 +7,7 @@ from restante.faces.cli.command import (
     PRIORITIES,
     SCOPES,
     SHELLS,
+    TOOLS,
     Argument,
     Command,
 )
@@ -226,6 +227,15 @@ COMMANDS = (
                 words=("on", "off"),
             ),
             Argument("skills", "Also the skill check-inbox, by which they work off an OACP inbox.", ("--skills",)),
+            Argument(
+                "mcp",
+                "Also the server of tools (restante mcp), for opencode and gemini, too, where --agent names them; with "
+                "hooks, checkpoints call it instead of starting a command.",
+                ("--mcp",),
+                "tools|hooks",
+                words=TOOLS,
+                bare="tools",
+            ),
         ),
         audience="set-up",
     ),
@@ -242,6 +252,14 @@ COMMANDS = (
         "Check the mailbox, what is installed, sessions and the server; name what mends it.",
         "Ends with exit code 1 if anything is wrong.",
         "setup:doctor",
+        audience="set-up",
+    ),
+    Command(
+        "mcp",
+        "Serve six tools to an agent program on standard input and output (MCP).",
+        "Programs start it themselves, once restante install --mcp told them of it. Whose mail it is, they prove; "
+        "what nothing proves is nobody's.",
+        "serving:mcp",
         audience="set-up",
     ),
     Command(
