@@ -289,7 +289,10 @@ class SessionParts:
     def _register(self) -> SqliteDatabase | PostgresDatabase:
         if self.settings.database_url:
             return self._postgres()
-        return SqliteDatabase(os.path.join(self._directory, "restante.db"), clock=self.clock, ids=self.ids)
+        return self._sqlite(os.path.join(self._directory, "restante.db"))
+
+    def _sqlite(self, path: str) -> SqliteDatabase:
+        return SqliteDatabase(path, clock=self.clock, ids=self.ids, stays=self._holds_mail)
 
     @cached_property
     def _teams(self) -> SqliteDatabase | PostgresDatabase:
@@ -319,7 +322,7 @@ class SessionParts:
         return FileKeeping(
             self._directory,
             self.sessions,
-            disk=lambda path: SqliteDatabase(path, clock=self.clock, ids=self.ids),
+            disk=self._sqlite,
             memory=self._memory if self._holds_mail else None,
             boxes=self._boxes,
         )

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +19,7 @@ from restante.domain.mailbox import Acknowledgement, ChangeKind, Counts, Mark
 from restante.domain.receipt import Decision
 from restante.stores.sql.connection import choose_journal, meet, open_file
 from restante.stores.sql.mounts import fs_type, is_shared
-from restante.stores.sql.schema import SCHEMA_VERSION
+from restante.stores.sql.schema import SCHEMA_VERSION, bring_up_to_date
 from restante.stores.sql.sqlite import open_sqlite
 from restante.system.clock import SystemClock
 from restante.system.ids import MonotonicIds
@@ -121,6 +122,40 @@ def test_the_log_stays_short(mailbox: SqliteMailbox, path: str) -> None:
         mailbox.post(make_draft(f"{number}"))
         if number % 25 == 0:
             mailbox.close()
+    assert os.path.getsize(path + "-wal") < 2_000_000
+
+
+def test_who_stays_carries_the_log_over_less_often_and_leaves_none(path: str, open_database: Open) -> None:
+    database = open_database(stays=True)
+    staying = database.mailbox("team/reviewer")
+    for number in range(300):
+        staying.post(make_draft(f"{number}"))
+    assert 2_000_000 < os.path.getsize(path + "-wal") < 9_000_000
+    with open(path, "rb") as file:
+        assert b"299" not in file.read()
+    database.close()
+    assert not os.path.exists(path + "-wal")
+    assert _bodies(open_database().mailbox("team/reviewer")) == [f"{number}" for number in range(300)]
+
+
+def test_a_commit_writes_little_more_than_it_changes(mailbox: SqliteMailbox, path: str) -> None:
+    mailbox.post(make_draft("first"))
+    before = os.path.getsize(path + "-wal")
+    for number in range(10):
+        mailbox.post(make_draft(f"{number}"))
+    assert os.path.getsize(path + "-wal") - before < 10 * 20_000
+
+
+def test_a_file_of_larger_pages_is_kept_as_it_is(path: str, open_database: Open) -> None:
+    os.makedirs(os.path.dirname(path))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA page_size = 4096")
+        bring_up_to_date(connection, path)
+    mailbox = open_database().mailbox("team/reviewer")
+    for number in range(300):
+        mailbox.post(make_draft(f"{number}"))
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA page_size").fetchone() == (4096,)
     assert os.path.getsize(path + "-wal") < 2_000_000
 
 

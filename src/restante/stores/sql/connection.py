@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
 _Answer = TypeVar("_Answer")
 
+# Pages of a new file. A post changes little on each of the ten pages it touches, and a commit writes them whole.
+_PAGE_BYTES = 1024
 # Whoever opens next reads the log once, so it is kept short: 1 MB costs less than 1 ms.
-_CHECKPOINT_PAGES = 250
+_LOG_BYTES = 1_000_000
+# Carrying a log over costs two waits for the disk and writes each page again: who stays does it for many commits.
+_LONG_LOG_BYTES = 8_000_000
 # As many prepared statements are kept: more than there are.
 STATEMENTS_KEPT = 256
 # SQLite sleeps 1, 2, 5 and 10 ms within this time; insist() begins anew then.
@@ -33,7 +37,6 @@ _PRAGMAS = (
     "foreign_keys = ON",
     "temp_store = MEMORY",
     "cache_spill = OFF",
-    f"wal_autocheckpoint = {_CHECKPOINT_PAGES}",
 )
 _PLAIN = b"/abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
@@ -112,13 +115,14 @@ def open_file(path: str, how: str) -> sqlite3.Connection:
         )
 
 
-def meet(connection: sqlite3.Connection, path: str, *, is_shared: bool = False) -> int:
+def meet(connection: sqlite3.Connection, path: str, *, is_shared: bool = False, stays: bool = False) -> int:
     """Look into a file for the first time, and return the version of its form; 0 when it holds nothing.
 
     Args:
         connection: The file, just opened.
         path: Where it is.
         is_shared: Whether machines may share the filesystem.
+        stays: Whether it stays open for many commits.
 
     Raises:
         Unreadable: It belongs to another program, or to a newer Restante.
@@ -128,7 +132,12 @@ def meet(connection: sqlite3.Connection, path: str, *, is_shared: bool = False) 
         _leave_wal(connection)
     for pragma in _PRAGMAS:
         connection.execute("PRAGMA " + pragma)
-    return version_of(connection, path)
+    version = version_of(connection, path)
+    if not version:
+        connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
+    page = connection.execute("PRAGMA page_size").fetchone()[0]
+    connection.execute(f"PRAGMA wal_autocheckpoint = {(_LONG_LOG_BYTES if stays else _LOG_BYTES) // page}")
+    return version
 
 
 def open_frozen(path: str) -> sqlite3.Connection | None:

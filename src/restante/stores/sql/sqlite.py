@@ -48,6 +48,7 @@ class SqliteDatabase(Engine):
         ids: Where ids come from.
         busy_seconds: Most seconds to wait for a lock.
         fs_type: Tells on what kind of filesystem a path is.
+        stays: Whether the process lives on, and commits often: then less of its time goes into a short log.
     """
 
     def __init__(
@@ -58,11 +59,13 @@ class SqliteDatabase(Engine):
         ids: Ids,
         busy_seconds: float = BUSY_SECONDS,
         fs_type: Callable[[str], str] = fs_type_of,
+        stays: bool = False,
     ) -> None:
         super().__init__(os.path.realpath(path), busy_seconds)
         self._clock = clock
         self._ids = ids
         self._fs_type = fs_type
+        self._stays = stays
         self._identity = (0, 0)
         self._is_prepared = False
         self._shared: bool | None = None
@@ -150,7 +153,7 @@ class SqliteDatabase(Engine):
         identity = _identity(self._path)
         connection = open_file(self._path, "mode=rw")
         try:
-            version = self._insist(lambda: meet(connection, self._path, is_shared=self._is_shared()))
+            version = self._insist(lambda: meet(connection, self._path, is_shared=self._is_shared(), stays=self._stays))
             if 0 < version < SCHEMA_VERSION:
                 self._insist(lambda: bring_up_to_date(connection, self._path))
         except BaseException:
@@ -173,7 +176,11 @@ class SqliteDatabase(Engine):
         connection, self._connection = self._connection, None
         if connection:
             with guarded(self._path, self._busy_seconds):
-                close_soon(connection, self._path, is_there=self._is_ours())
+                if self._stays:
+                    # Who comes after finds a short log.
+                    close(connection)
+                else:
+                    close_soon(connection, self._path, is_there=self._is_ours())
 
 
 class SqliteMailbox(SqlMailbox):
