@@ -262,7 +262,7 @@ def _again(monitor: Monitor, sight: Sight, now: datetime, retry: timedelta | Non
     if monitor.tries >= rules.wakes or (monitor.plan is Plan.EVENT and monitor.backlog >= rules.backlog):
         return _given_up(monitor, sight)
     again = monitor._replace(pending_at=now, tries=monitor.tries + 1, backlog=monitor.backlog + 1)
-    return again, Answer(Word.WAKE, again, sight.unseen, sight.mark)
+    return again, Answer(Word.WAKE, again, sight.unseen, monitor.pending)
 
 
 def _given_up(monitor: Monitor, sight: Sight) -> Step:
