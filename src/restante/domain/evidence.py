@@ -187,6 +187,7 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
     "error": lambda facts: _line(facts.watch.monitor.last_error if facts.watch else "", "it gave no reason"),
     "expired": lambda facts: age(facts.course.expired_at, facts.now),
     "heard": lambda facts: age(facts.reader.session.heartbeat if facts.reader else None, facts.now),
+    "held": lambda facts: age(facts.intake.since if facts.intake else None, facts.now),
     "hindrance": lambda facts: one_line(facts.watch.monitor.hindrance if facts.watch else "", _LONGEST),
     "holder": _holder,
     "id": lambda facts: quoted(facts.message),

@@ -102,6 +102,7 @@ class Held(StrEnum):
     UNPROVEN = "unproven"
     FOR_A_PERSON = "for_a_person"
     DECIDED = "decided"
+    STARTED = "started"
 
 
 class Intake(NamedTuple):

@@ -268,6 +268,13 @@ RULES: tuple[Rule, ...] = (
         "restante check-inbox --project {project} --agent {agent}",
     ),
     Rule(
+        "started",
+        "The agent's intake let it in, and the work on it has not ended.",
+        _is_held(Held.STARTED),
+        "{mailbox} let it in {held}, and has not ended the work on it",
+        "restante check-inbox --project {project} --agent {agent}",
+    ),
+    Rule(
         "not-collected",
         "Nobody worked the OACP inbox off since it came.",
         lambda facts: facts.home is Home.OACP,

@@ -22,6 +22,8 @@ from restante.domain.registry import Arrival, Identity, Latch, Presence, Process
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from restante.domain.why import Explanation
+
 JSON = dict[str, Any]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -370,6 +372,32 @@ def trace_from(value: Mapping[str, Any]) -> Trace:
         time_from(value.get("at")),
         Decision(decision) if decision else None,
         Action(action) if action else None,
+    )
+
+
+def of_explanation(explanation: Explanation) -> JSON:
+    """Return why a message was not answered."""
+    return {
+        "messageId": explanation.message_id,
+        "mailbox": explanation.mailbox or None,
+        "cause": explanation.cause,
+        "sentence": explanation.sentence,
+        "evidence": list(explanation.evidence),
+        "command": explanation.command or None,
+    }
+
+
+def explanation_from(value: Mapping[str, Any]) -> Explanation:
+    """Read why a message was not answered."""
+    from restante.domain.why import Explanation
+
+    return Explanation(
+        value["messageId"],
+        value["cause"],
+        value["sentence"],
+        tuple(map(str, value["evidence"])),
+        value.get("command") or "",
+        value.get("mailbox") or "",
     )
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from restante.domain.overview import Persistence
     from restante.domain.registry import Claim, Identity, Session
     from restante.ports import Clock, Scanner, Watcher
+    from restante.ports.explaining import Surroundings
     from restante.ports.monitoring import Doorbells
     from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns
 
@@ -95,6 +96,10 @@ class ExchangeParts(Protocol):
     @property
     def watcher(self) -> Watcher:
         """What hints at changes, for whoever waits without a server."""
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """What the machine knows around its mailboxes."""
 
     @property
     def accounts(self) -> Accounts:

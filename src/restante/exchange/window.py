@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from restante.domain.overview import Cleared, Late, Persistence, Reading, Row, Trace, Watched
     from restante.domain.receipt import Action, Decision
     from restante.domain.registry import Arrival, Identity, Session
+    from restante.domain.why import Explanation
     from restante.exchange import Exchange, ExchangeParts
     from restante.ports.sessions import Box, Boxes
 
@@ -280,6 +281,22 @@ class LocalWindow:
             if target and not mail.box(trace.to, owner).counts().pending:
                 enrolling.rest(target, parts.sessions, parts.bell, mail)
         return trace
+
+    def why(self, message: str) -> Explanation:
+        """Return why a message was not answered; see ``Window.why``."""
+        from restante.services.explaining import Register, of_posted
+
+        parts = self._parts
+        with parts.keeping.held() as boxes:
+            register = Register(
+                identity=self._identity,
+                sessions=parts.sessions,
+                mail=boxes,
+                refreshed=lambda one: self._refreshed([one])[0],
+                presence=self._exchange.presence,
+                around=parts.surroundings,
+            )
+            return of_posted(message, register, parts.clock.now())
 
     # -- overseeing ----------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from restante.domain.overview import Cleared, Handed, Late, Persistence, Reading, Row, Trace, Watched
     from restante.domain.receipt import Action, Decision
     from restante.domain.registry import Arrival, Identity, Latch, Presence, Process, Session
+    from restante.domain.why import Explanation
 
 
 class Sessions(Protocol):
@@ -382,6 +383,16 @@ class Window(Protocol):
             NoSuchMessage: The caller posted no message of this id.
             MailboxDeleted: It went with its mailbox.
             IllegalStep: It was acknowledged or expired before.
+        """
+
+    def why(self, message: str) -> Explanation:
+        """Return why a message was not answered that was posted to a session or to a role. Marks nothing.
+
+        Args:
+            message: Its id, or a part that only it has.
+
+        Raises:
+            NoSuchMessage: There is none that the caller may ask about.
         """
 
     def watch(self, cursor: str = "", sessions: Sequence[str] = (), *, wait: float | None = None) -> Watched:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from restante.domain.overview import Cleared, Handed, Late, Persistence, Reading, Row, Trace, Watched
     from restante.domain.receipt import Action, Decision
     from restante.domain.registry import Arrival, Claim, Identity, Session
+    from restante.domain.why import Explanation
 
 _Value = TypeVar("_Value")
 
@@ -222,6 +223,10 @@ class RemoteWindow:
         """Take back what the caller posted; see ``Window.withdraw``."""
         answer = self._transport.ask("POST", f"/receipts/{quoted(message_id)}/withdraw")
         return self._read(wire.trace_from, answer)
+
+    def why(self, message: str) -> Explanation:
+        """Return why a message was not answered; see ``Window.why``."""
+        return self._read(wire.explanation_from, self._transport.ask("GET", f"/messages/{quoted(message)}/why"))
 
     # -- overseeing ----------------------------------------------------------------------------------------
 

@@ -131,6 +131,16 @@ class TurnFiles:
                 found[session_id] = latch
         return found
 
+    def last_sign(self, session_id: str) -> datetime | None:
+        """Return when the hooks of a session last told that a turn began or ended; ``None`` for never."""
+        if not is_plain(session_id):
+            return None
+        try:
+            stat = os.lstat(self._path(session_id))
+        except OSError:
+            return None
+        return datetime.fromtimestamp(stat.st_mtime_ns // 1_000_000 / 1000, UTC) if stat.st_size else None
+
     def blocked(self, session_ids: Sequence[str]) -> dict[str, str]:
         """Return what a dialog of these sessions waits for, ``permission`` or ``question``; empty for nothing.
 

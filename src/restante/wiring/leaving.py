@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from restante.domain.overview import Persistence, Reading, Row, Trace, Watched
     from restante.domain.registry import Arrival, Identity, Session
+    from restante.domain.why import Explanation
     from restante.ports import Clock
     from restante.ports.sessions import Window
     from restante.system.outgoing import Outgoing, Word
@@ -159,6 +160,10 @@ class LeavingWindow:
     def withdraw(self, message_id: str) -> Trace:
         """See ``Window.withdraw``."""
         return self._window.withdraw(message_id)
+
+    def why(self, message: str) -> Explanation:
+        """See ``Window.why``."""
+        return self._window.why(message)
 
     def watch(self, cursor: str = "", sessions: Sequence[str] = (), *, wait: float | None = None) -> Watched:
         """See ``Window.watch``."""

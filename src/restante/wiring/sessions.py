@@ -28,6 +28,7 @@ from restante.system.secrets import digest, known_person_token, person_token, se
 from restante.system.turns import TurnFiles
 from restante.wiring import scanners_of
 from restante.wiring.keeping import FileKeeping, FixedKeeping
+from restante.wiring.role_bell import RoleBell
 from restante.wiring.serving import live_server
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from restante.domain.registry import Process
     from restante.domain.session import Caller
     from restante.ports import Clock, Ids, Scanner, Watcher
+    from restante.ports.explaining import Surroundings
     from restante.ports.monitoring import Doorbells, Monitors, Sights
     from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns, Window
     from restante.ports.teams import RoleBoxes, Teams
@@ -184,12 +186,7 @@ class SessionParts:
     @cached_property
     def bell(self) -> SessionBell:
         """The file that the guard of the hooks looks at; mail of a role rings it, too."""
-        bell = WorktreeSessionBell(host_name())
-        if not self.has_roles:
-            return bell
-        from restante.wiring.role_bell import RoleBell
-
-        return RoleBell(bell, self.role_mail_waits)
+        return RoleBell(WorktreeSessionBell(host_name()), self.role_mail_waits)
 
     def role_mail_waits(self, worktree: str) -> bool:
         """Tell whether mail waits for a role that a session of a worktree holds, whoever owns them."""
@@ -235,6 +232,20 @@ class SessionParts:
         from restante.system.processes import may_be_above
 
         return may_be_above(process, self._environment)
+
+    @cached_property
+    def surroundings(self) -> Surroundings:
+        """What this machine knows around its mailboxes."""
+        from restante.wiring.explaining import LocalSurroundings
+
+        return LocalSurroundings(self._environment, self._rooms, self.processes)
+
+    def _rooms(self) -> tuple[Teams, RoleBoxes, Monitors] | None:
+        if not self.has_roles:
+            return None
+        from restante.stores.sql.monitors import SqlMonitors
+
+        return self.teams, self.role_boxes, SqlMonitors(self._teams, self.clock)
 
     @cached_property
     def leavings(self) -> Leavings:

@@ -58,8 +58,9 @@ def _status_of(message: str, directory: str, as_json: bool) -> None:
         return
     if as_json:
         from restante.faces.cli.jsonable import of_case, print_json
+        from restante.faces.cli.why import cause_in
 
-        print_json({"message": of_case(case)})
+        print_json({"message": of_case(case), "why": cause_in(case.entry.message.id, directory)})
     else:
         from restante.faces.cli.render import case_text
 
@@ -78,8 +79,9 @@ def _show_trace(message: str, not_here: NothingThere, directory: str, as_json: b
     if as_json:
         from restante.domain import wire
         from restante.faces.cli.jsonable import print_json
+        from restante.faces.cli.why import cause_in
 
-        print_json({"receipt": wire.of_trace(traces[0])})
+        print_json({"receipt": wire.of_trace(traces[0]), "why": cause_in(traces[0].message_id, directory)})
     else:
         say_traces(window, traces, directory)
 

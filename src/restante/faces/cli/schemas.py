@@ -11,6 +11,7 @@ from restante.domain.lifecycle import Status
 from restante.domain.mailbox import ChangeKind
 from restante.domain.message import Priority, Scope
 from restante.domain.receipt import Action, Decision
+from restante.domain.why import RULES
 from restante.faces.cli.command import SHELLS
 from restante.faces.cli.intake_schemas import INTAKE_SCHEMAS
 from restante.faces.cli.monitor_schemas import MONITOR_SCHEMAS
@@ -86,6 +87,14 @@ _REPEAT = record(
     allow_warnings=FLAG,
     body=TEXT,
 )
+_WHY = record(
+    message_id=TEXT,
+    mailbox=or_null(TEXT),
+    cause=words([rule.cause for rule in RULES]),
+    sentence=TEXT,
+    evidence=list_of(TEXT),
+    command=or_null(TEXT),
+)
 _SNAPSHOT = record(
     mailbox=TEXT,
     counts=_COUNTS,
@@ -134,7 +143,8 @@ ERROR = record(
 SCHEMAS: dict[str, dict[str, Any]] = {
     "send": {"anyOf": [record(message=_MESSAGE, duplicate=FLAG, repeat=or_null(_REPEAT)), _COPIES]},
     "status": {"anyOf": [_SNAPSHOT, ROLE_STATUS]},
-    "status ID": {"anyOf": [record(message=_CASE), record(receipt=TRACE)]},
+    "status ID": {"anyOf": [record(message=_CASE, why=or_null(_WHY)), record(receipt=TRACE, why=or_null(_WHY))]},
+    "why": record(why=_WHY),
     "snapshot": _SNAPSHOT,
     "watch": {"anyOf": [_CHANGE, record(event=words(["end"]), cursor=TEXT), WATCHED]},
     "withdraw": {"anyOf": [record(id=TEXT, standing=record(**_STANDING_FIELDS)), record(receipt=TRACE)]},

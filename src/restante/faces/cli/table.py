@@ -74,6 +74,15 @@ COMMANDS = (
         (Argument("message", "Show everything about this message, or the numbers of a role.", metavar="ID|TEAM/ROLE"),),
     ),
     Command(
+        "why",
+        "Say why a message was not answered, in one sentence, with the command that helps next.",
+        "From what is known at this moment, of a message in whatever mailbox: one that you left in this worktree, "
+        "posted to a session or a role, or that waits in an inbox of an OACP tree. Marks nothing. "
+        "docs/howto/why.md lists the causes.",
+        "why:why",
+        (Argument("message", "The message, or a part of its id that only it has.", metavar="ID", needed=True),),
+    ),
+    Command(
         "watch",
         "Follow the mailbox live, one line for each event.",
         "Begins with what happens from now on. With --json each line is an object that carries the cursor to go on "

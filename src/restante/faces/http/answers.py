@@ -164,6 +164,17 @@ class Receipts(Struct):
     receipts: list[Trace]
 
 
+class Explanation(Struct, rename="camel"):
+    """Why a message was not answered. No word of the message."""
+
+    message_id: str
+    mailbox: str | None
+    cause: Annotated[str, Meta(description="one word of the table in docs/howto/why.md")]
+    sentence: str
+    evidence: Annotated[list[str], Meta(description="what it was concluded from")]
+    command: Annotated[str, Meta(description="what helps next")] | None
+
+
 class SummaryEntry(Struct, rename="camel"):
     """The numbers of one session's mailbox."""
 

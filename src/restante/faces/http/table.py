@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from restante.faces.http import answers, events, inbox, managing, requests, sessions, watching, withdrawing
+from restante.faces.http import answers, events, explaining, inbox, managing, requests, sessions, watching, withdrawing
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -88,6 +88,9 @@ _RECEIPTS = (
     Parameter("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "at most so many"),
 )
 _POSTED = Parameter("message", _ID, "whole id of a message that the caller posted", "path")
+_ASKED = Parameter(
+    "message", _ID, "id of a message that the caller posted or is to answer, or a part that only it has", "path"
+)
 _UNTIL = (
     _SESSION,
     Parameter("until", _TEXT, f"what to wait for, with commas: {', '.join(watching.SIGNALS)}"),
@@ -227,6 +230,16 @@ ROUTES: tuple[Route, ...] = (
         (403, 404, 409),
         None,
         (_POSTED,),
+    ),
+    Route(
+        "GET",
+        "/messages/{message}/why",
+        explaining.why,
+        "Say in one sentence why a message was not answered, with the evidence and the command that helps next",
+        answers.Explanation,
+        (400, 404),
+        None,
+        (_ASKED,),
     ),
     Route("GET", "/inbox/summary", sessions.summary, "Tell the numbers of the owner's mailboxes", answers.Summary),
     Route("GET", "/agent-inbox/summary", sessions.summary, "The same", answers.Summary),

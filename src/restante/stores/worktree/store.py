@@ -111,6 +111,13 @@ class WorktreeMailbox:
         self.desk.look(everything=True)
         return list(self.desk.book.said(message_id).receipts) if self.desk.find(message_id) else []
 
+    def reader_of(self, message_id: str, mark: Mark) -> str:
+        """Return by whom a message was first noticed or seen, as ``codex:<id>``; empty where nobody wrote it down."""
+        if self.desk.find(message_id) is None:
+            return ""
+        lines = self.desk.book.said(message_id).marks.get(mark)
+        return lines[0].reader if lines else ""
+
     def replies(self, message_id: str | None = None) -> list[Reply]:
         """Return replies in the order they were given; with an id, only those to that message."""
         ledger = self.desk.ledger
