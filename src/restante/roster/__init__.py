@@ -334,8 +334,8 @@ class Roster(Seats):
         return message_id
 
     def _told(self, entries: list[Entry]) -> list[Entry]:
+        self._check_may_look()
         if not self.identity.session:
-            self._check_may_look()
             return entries
         mine = {member.role for member in self.mine()}
         name = self.identity.sender.name
