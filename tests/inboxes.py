@@ -66,6 +66,31 @@ class Told(NamedTuple):
         return [one for one in self.events if one["event"] == kind]
 
 
+class Answering:
+    """Standard input of who answers: what is a mapping gets the digest of what was asked last, unless it has one."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], answers: list[Any]) -> None:
+        self.out, self.err = "", ""
+        self._capsys = capsys
+        self._answers = answers
+
+    def isatty(self) -> bool:
+        return False
+
+    def read(self) -> str:
+        return "".join(iter(self.readline, ""))
+
+    def readline(self) -> str:
+        told = self._capsys.readouterr()
+        self.out, self.err = self.out + told.out, self.err + told.err
+        if not self._answers:
+            return ""
+        answer = self._answers.pop(0)
+        if isinstance(answer, dict) and "sha256" not in answer:
+            answer = answer | {"sha256": json.loads(self.out.splitlines()[-1])["sha256"]}
+        return f"{answer if isinstance(answer, str) else json.dumps(answer)}\n"
+
+
 class Inboxes:
     """Project ``demo`` with alice, who writes, and codex, who works."""
 
@@ -96,23 +121,23 @@ class Inboxes:
 
     def run(self, *words: object, answers: Any = ()) -> Told:
         """Run a command; ``answers`` are its standard input, a line each."""
-        lines = "".join(f"{one if isinstance(one, str) else json.dumps(one)}\n" for one in answers)
-        self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode()), encoding="utf-8"))
         self._capsys.readouterr()
+        given = Answering(self._capsys, list(answers))
+        self._monkeypatch.setattr(sys, "stdin", given)
         code = run(dispatch, [str(word) for word in words])
         captured = self._capsys.readouterr()
-        return Told(code, captured.out, captured.err)
+        return Told(code, given.out + captured.out, given.err + captured.err)
 
     def oacp(self, *words: str, given: str = "") -> bool:
         """Run a verb of OACP; tell whether it did what it should."""
         self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode()), encoding="utf-8"))
         return run_verb(dispatch_verb, list(words)) == 0
 
-    def drain(self, *answers: Any, more: tuple[str, ...] = ()) -> Told:
+    def drain(self, *answers: Any, more: tuple[str, ...] = (), code: int = 0) -> Told:
         """Work off codex's inbox with these answers."""
         words = ("check-inbox", "--project", "demo", "--agent", "codex", "--json", *more)
         told = self.run(*words, answers=answers)
-        assert told.code == 0, told.err
+        assert told.code == code, told.err
         return told
 
     def names(self, agent: str = "codex", place: str = "inbox") -> list[str]:

@@ -289,19 +289,33 @@ def test_mail_that_comes_meanwhile_is_worked_off_too(inboxes: Inboxes, monkeypat
     "answer",
     [
         "no json",
-        {"choice": "9"},
         {"choice": "1", "sha256": "0" * 64},
         {"choice": "1", "force": True},
         {"reply": "x"},
-        {"choice": "2"},
+        # Written down as it is, so that nothing adds the digest.
+        '{"choice": "1"}',
+        '{"choice": "skip"}',
         {"choice": "1", "files": -1},
     ],
 )
 def test_an_answer_that_is_none_changes_nothing(inboxes: Inboxes, answer: Any) -> None:
     name = inboxes.send()
-    told = inboxes.drain(answer)
+    told = inboxes.drain(answer, code=2)
     assert one(told, "report")["handled"] == {}
     assert inboxes.names() == [name]
+
+
+@pytest.mark.parametrize("answer", [{"choice": "9"}, {"choice": "2"}])
+def test_a_choice_that_is_none_or_lacks_what_it_needs_changes_nothing(inboxes: Inboxes, answer: Any) -> None:
+    name = inboxes.send()
+    assert one(inboxes.drain(answer), "report")["handled"] == {}
+    assert inboxes.names() == [name]
+
+
+def test_an_answer_without_the_digest_of_what_was_asked_is_told_as_such(inboxes: Inboxes) -> None:
+    inboxes.send()
+    told = inboxes.drain('{"choice": "1"}', code=2)
+    assert "lacks sha256; repeat the sha256 of the inquiry" in one(told, "retained")["text"]
 
 
 def test_news_may_be_archived_without_asking_and_work_may_not(inboxes: Inboxes) -> None:

@@ -74,6 +74,14 @@ def evaluation_id(receiver: str, message_id: str, message_sha256: str, created_a
     return "eval-" + hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
+def state_digest(record: Mapping[str, object]) -> str:
+    """Return what changes whenever anything in a record does."""
+    import hashlib
+    import json
+
+    return hashlib.sha256(json.dumps(record, sort_keys=True, default=str).encode()).hexdigest()
+
+
 def runtime_block(agent: str, model: str = "", effort: str = "") -> dict[str, object]:
     """Return which program evaluates.
 

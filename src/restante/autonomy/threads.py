@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # Under this key the caller of ``evaluate`` says in which file a record of the history lies.
 AUDIT_FILE = "audit_file"
+ACCEPTED_GRANT = "accepted"
 
 _REVIEW_EFFECTS = ("writes_findings_packet", "sends_oacp_reply")
 _CODES = {
@@ -60,7 +61,7 @@ class Resolution(NamedTuple):
     @property
     def is_accepted(self) -> bool:
         """Whether the grant covers the message."""
-        return self.decision == "accepted"
+        return self.decision == ACCEPTED_GRANT
 
     @property
     def usable_scope(self) -> dict[str, object] | None:

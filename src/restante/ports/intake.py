@@ -144,6 +144,7 @@ class AuditBook(Protocol):
         *,
         now: datetime,
         payload_digest: str = "",
+        auth: Mapping[str, object] | None = None,
     ) -> Admission:
         """Evaluate a message against the records that matter to it, alone, and write the outcome down.
 
@@ -153,9 +154,11 @@ class AuditBook(Protocol):
             now: The time.
             payload_digest: SHA-256 of what is signed, by which an accepted message is remembered even when all
                 records are gone.
+            auth: What a signature proved, for a new record; ``None`` where nothing was asked of it.
 
         Raises:
-            Damaged: A record of this message cannot be read, so that a replay cannot be ruled out.
+            Damaged: A record of this message or of its thread cannot be read, so that a replay, or a word against it,
+                cannot be ruled out.
             Busy: Another process evaluates this message.
             StorageFailed: Nothing was written; the message counts as not evaluated.
         """
@@ -191,7 +194,11 @@ class AuditBook(Protocol):
         """
 
     def history(self, message: Mapping[str, object]) -> list[dict[str, object]]:
-        """Return the records of a message and of its thread, each with its file's name under ``audit_file``."""
+        """Return the records of a message and of its thread, each with its file's name under ``audit_file``.
+
+        Raises:
+            Damaged: One of them cannot be read.
+        """
 
     def waiting(self) -> list[tuple[str, dict[str, object]]]:
         """Return the records that wait for a person, with the names of their files, the oldest first."""

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import datetime
 
+    from restante.autonomy.measuring import Wish
+
 
 class PolicyText(NamedTuple):
     """A receiver's policy, as it was read.
@@ -44,6 +46,36 @@ class Answer(NamedTuple):
     parent: str
 
 
+class After(NamedTuple):
+    """What follows an answer that is out.
+
+    Attributes:
+        file: The message's file.
+        record: The audit record that is to be changed; empty for none.
+        before: Digest of that record as it was: where it differs, it was changed already.
+        wish: What is to be written into it.
+        stays: Why the message stays where it is, in a word; empty where it is archived.
+    """
+
+    file: str
+    record: str = ""
+    before: str = ""
+    wish: Wish | None = None
+    stays: str = ""
+
+
+class Begun(NamedTuple):
+    """An answer, and what follows it.
+
+    Attributes:
+        reply: The answer's id.
+        after: What follows.
+    """
+
+    reply: str
+    after: After
+
+
 class Shelved(NamedTuple):
     """What became of an attempt to archive.
 
@@ -73,6 +105,9 @@ class Records(AuditBook, Protocol):
 class Desk(Protocol):
     """What a receiver does with mail that was read."""
 
+    def tidy(self) -> None:
+        """End what killed rounds left of messages that were dealt with; to be called alone."""
+
     def waiting(self) -> list[str]:
         """Return the names of the messages that wait, whatever is in them."""
 
@@ -89,12 +124,27 @@ class Desk(Protocol):
             Busy: Another one acts for longer than anybody waits.
         """
 
-    def send(self, answer: Answer) -> str:
-        """Send an answer, signed where the receiver signs; return its id.
+    def send(self, answer: Answer, digest: str, after: After) -> str:
+        """Send an answer to a message, signed where the receiver signs; return its id.
+
+        Args:
+            answer: The answer.
+            digest: SHA-256 of the message.
+            after: What follows; whoever comes after a kill finds it by ``begun`` until ``ended`` is told.
 
         Raises:
             RestanteError: Nothing was sent.
         """
+
+    def begun(self, digest: str) -> Begun | None:
+        """Return what follows an answer to a message that is out already; ``None`` where none is.
+
+        Raises:
+            Damaged: One may be out, and what follows it cannot be known.
+        """
+
+    def ended(self, digest: str) -> None:
+        """Forget what followed an answer: it is done."""
 
     def archive(self, name: str, sha256: str) -> Shelved:
         """Move a message of just these bytes into the archive, or leave everything as it is."""

@@ -1,26 +1,29 @@
 """Working off an inbox: each message read, gated, asked about, dealt with, and archived only after all of that.
 
 One round looks at what waits, in the order of work, and again while new messages come. Nothing is done that was not
-told before, and nothing that nobody chose; whatever goes wrong leaves the message where it is.
+told before, and nothing that nobody chose; whatever goes wrong leaves the message where it is. What follows an answer
+is written down before the answer goes out: a round that comes after a kill ends it, and never answers again.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from restante.autonomy import offers
 from restante.autonomy.instants import parse_instant, show_instant
 from restante.autonomy.measuring import Wish
+from restante.autonomy.record import state_digest
 from restante.autonomy.record_checks import is_admitted
 from restante.autonomy.vocabulary import LIVE_STATES
 from restante.autonomy.workclock import part, pause_state
-from restante.domain.errors import RestanteError
+from restante.domain.errors import Refused, RestanteError, UsageError
 from restante.domain.inquiry import SKIP, Closing, Inquiry, Step, Word
 from restante.domain.text import one_line
-from restante.ports.receiving import Answer
+from restante.ports.receiving import After, Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from restante.domain.intake import Intake
@@ -29,6 +32,11 @@ if TYPE_CHECKING:
 
 _SHOWN = 80
 _NO_REPLY = "Received. Thank you."
+_STAYS = {
+    "in-progress": "its work has not ended with success",
+    "failed": "its work has not ended with success",
+    "awaiting-approval": "its work went beyond what was declared",
+}
 
 
 class Verdict(Protocol):
@@ -103,6 +111,9 @@ class Round:
 
     def run(self) -> Closing:
         """Work off what waits until a look finds nothing new."""
+        # Whoever acts now leaves nothing, and what cannot be tidied harms nothing.
+        with suppress(RestanteError), self._acts.desk.alone():
+            self._acts.desk.tidy()
         looked: set[str] = set()
         while names := [one for one in self._acts.desk.waiting() if one not in looked]:
             looked.update(names)
@@ -146,6 +157,9 @@ class Round:
     def _process(self, name: str, taken: Intake) -> None:
         fields = taken.fields or {}
         kind = str(fields.get("type"))
+        if self._acts.desk.begun(taken.digest) is not None:
+            self._end_begun(name, taken)
+            return
         expires = parse_instant(fields.get("expires_at"))
         if expires is not None and self._acts.clock.now() >= expires:
             self._keep(name, "expired", f"it expired at {show_instant(expires)}")
@@ -159,6 +173,44 @@ class Round:
             self._settle(name, taken, offers.notice(self._facts(name, taken)))
         else:
             self._settle(name, taken, offers.review(self._facts(name, taken)))
+
+    def _end_begun(self, name: str, taken: Intake) -> None:
+        """End what a killed round had begun, which was told and chosen then."""
+        with self._acts.desk.alone():
+            begun = self._acts.desk.begun(taken.digest)
+            if begun is None or not self._is_there(name, taken.digest):
+                return
+            _, record, before, wish, stays = begun.after
+            what = f"it was answered with {begun.reply}; {'it stays' if stays else 'it is archived'}"
+            self._tell(Step("about", f"{name}: end what was begun: {what}", name, {"message_id": begun.reply}))
+            try:
+                if wish is not None and self._state(taken, record) == before:
+                    self._conclude(name, record, wish, begun.reply)
+            except (Refused, UsageError):
+                # Trying again would not help: whoever decides is asked anew, and knows by this error of the answer.
+                self._acts.desk.ended(taken.digest)
+                raise
+            self._leave(name, taken, stays)
+
+    def _state(self, taken: Intake, record: str) -> str:
+        """Return what changes whenever an audit record does; empty where it cannot be read."""
+        found = dict(self._acts.records.of_message(str((taken.fields or {}).get("id")))).get(record)
+        return "" if found is None else state_digest(found)
+
+    def _conclude(self, name: str, record: str, wish: Wish, reply: str) -> None:
+        said = wish._replace(reply_message_id=reply if wish.final_state else None)
+        self._acts.conclude(record, said, False)
+        self._tell(
+            Step("recorded", f"{name}: {wish.final_state or 'checkpoint'}, in {record}", name, {"audit": record})
+        )
+
+    def _leave(self, name: str, taken: Intake, stays: str) -> None:
+        """Archive a message that was answered, or say why it stays; that is the end of what the answer began."""
+        if stays:
+            self._keep(name, stays, _STAYS[stays])
+            self._acts.desk.ended(taken.digest)
+        else:
+            self._archive(name, taken)
 
     def _facts(self, name: str, taken: Intake, record: str = "") -> offers.Facts:
         return offers.Facts(name, taken.digest, taken.fields or {}, self._acts.receiver, record)
@@ -235,8 +287,8 @@ class Round:
             self._acts.decide(record, what, word)
             self._tell(Step("recorded", f"{name}: {what}, in {record}", name, {"decision": what, "audit": record}))
             if what == "declined":
-                self._answer(name, taken, word.reply or word.note or "Declined.")
-                self._archive(name, taken)
+                self._answer(name, taken, word.reply or word.note or "Declined.", After(name))
+                self._leave(name, taken, "")
         if what != "declined":
             self._work(name, taken, record, is_new=True)
 
@@ -259,17 +311,26 @@ class Round:
         wish = self._wish(str((taken.fields or {}).get("id")), record, word, ends, began)
         self._about(name, asked, word)
         # What would not be allowed must be known before the sender is told that it is done.
-        if self._acts.conclude(record, wish, True).is_breached and ends != "error":
-            self._stop(name, taken, record, wish)
+        rehearsed = self._acts.conclude(record, wish, True)
+        if rehearsed.is_breached and ends != "error":
+            self._stop(name, taken, record, wish, rehearsed.record)
             return
         kind = offers.reply_of(taken.fields or {})[0] if ends == "done" else "notification"
-        reply = self._answer(name, taken, word.reply, kind)
-        self._acts.conclude(record, wish._replace(reply_message_id=reply if ends else None), False)
-        self._tell(Step("recorded", f"{name}: {ends or 'checkpoint'}, in {record}", name, {"audit": record}))
-        if ends == "done":
-            self._archive(name, taken)
-        else:
-            self._keep(name, "failed" if ends else "in-progress", "its work has not ended with success")
+        stays = {"done": "", "error": "failed"}.get(ends, "in-progress")
+        after = self._after(name, taken, record, wish, rehearsed.record, stays)
+        reply = self._answer(name, taken, word.reply, after, kind)
+        self._conclude(name, record, wish, reply)
+        self._leave(name, taken, stays)
+
+    def _after(
+        self, name: str, taken: Intake, record: str, wish: Wish, rehearsed: Mapping[str, object], stays: str
+    ) -> After:
+        """Return what follows an answer about work, such that it says the same whenever it is written."""
+        result = part(rehearsed, "result")
+        minutes = result.get("actual_minutes")
+        ended = result.get("completed_at_utc") if wish.final_state else None
+        fixed = wish._replace(actual_minutes=minutes if isinstance(minutes, int) else None, completed_at=ended)
+        return After(name, record, self._state(taken, record), fixed, stays)
 
     def _wish(self, message_id: str, record: str, word: Word, ends: str, began: datetime) -> Wish:
         known = dict(self._acts.records.of_message(message_id))
@@ -284,21 +345,21 @@ class Round:
             artifacts=word.artifacts,
         )
 
-    def _stop(self, name: str, taken: Intake, record: str, wish: Wish) -> None:
-        """Record that the work went beyond what was declared, and tell its sender; the message stays."""
-        done = self._acts.conclude(record, wish, False)
-        checkpoint = part(part(done.record, "result"), "threshold_checkpoint")
+    def _stop(self, name: str, taken: Intake, record: str, wish: Wish, rehearsed: Mapping[str, object]) -> None:
+        """Tell its sender that the work went beyond what was declared, and record it; the message stays."""
+        checkpoint = part(part(rehearsed, "result"), "threshold_checkpoint")
         fields = checkpoint.get("breached_fields")
         named = [str(one) for one in fields] if isinstance(fields, list) else []
-        envelope = part(done.record, "scope_envelope")
+        envelope = part(rehearsed, "scope_envelope")
         first = named[0] if named else "the work"
         expected = {"actual_files_touched": ("files_touched", "expected_files_touched")}
         label, key = expected.get(first, (first, "estimated_minutes" if first == "actual_minutes" else ""))
         told = f"{label} expected {envelope.get(key)}, now {checkpoint.get(first)}" if key else label
         text = f"Blocked: autonomy threshold exceeded - {told}"
         self._tell(Step("problem", f"{name}: {text}", name, {"breached_fields": named, "audit": record}))
-        self._answer(name, taken, text)
-        self._keep(name, "awaiting-approval", "its work went beyond what was declared")
+        self._answer(name, taken, text, self._after(name, taken, record, wish, rehearsed, "awaiting-approval"))
+        self._acts.conclude(record, wish, False)
+        self._leave(name, taken, "awaiting-approval")
 
     def _granted(self, name: str, taken: Intake) -> None:
         """Deal with a step of a review that a person's earlier grant may let run."""
@@ -326,8 +387,8 @@ class Round:
             if self._is_due(asked):
                 self._about(name, asked, word)
                 if chosen and chosen.name in ("receipt", "reply"):
-                    self._answer(name, taken, word.reply or _NO_REPLY)
-                self._archive(name, taken)
+                    self._answer(name, taken, word.reply or _NO_REPLY, After(name))
+                self._leave(name, taken, "")
 
     def _put(self, asked: Inquiry) -> Word | None:
         """Ask; ``None`` where the message is to stay, which is told."""
@@ -354,7 +415,17 @@ class Round:
     def _is_due(self, asked: Inquiry) -> bool:
         """Tell whether what was decided on is still there: whoever decides takes time, and others act meanwhile."""
         name = asked.file
-        if self._acts.read(name).digest == asked.digest:
+        if not self._is_there(name, asked.digest):
+            return False
+        if (begun := self._acts.desk.begun(asked.digest)) is not None:
+            self._keep(
+                name, "failed", f"another round answered it with {begun.reply} and was stopped; nothing was done"
+            )
+            return False
+        return True
+
+    def _is_there(self, name: str, digest: str) -> bool:
+        if self._acts.read(name).digest == digest:
             return True
         if name in self._acts.desk.waiting():
             self._keep(name, "failed", "RETAINED: digest drift: it changed meanwhile; nothing was done about it")
@@ -367,11 +438,11 @@ class Round:
         effects = chosen.effects if chosen else ()
         self._tell(Step("about", f"{name}: {'; '.join(effects)}", name, {"effects": list(effects)}))
 
-    def _answer(self, name: str, taken: Intake, body: str, kind: str = "notification") -> str:
+    def _answer(self, name: str, taken: Intake, body: str, after: After, kind: str = "notification") -> str:
         fields = taken.fields or {}
         subject = offers.reply_of(fields)[1] if kind != "notification" else _re(str(fields.get("subject") or ""))
         answer = Answer(str(fields.get("from")), kind, subject, body, str(fields.get("id")))
-        sent = self._acts.desk.send(answer)
+        sent = self._acts.desk.send(answer, taken.digest, after)
         self._tell(Step("sent", f"{name}: answered with {sent}", name, {"message_id": sent, "to": answer.to}))
         return sent
 
@@ -383,6 +454,7 @@ class Round:
         kind = str((taken.fields or {}).get("type"))
         self._handled[kind] = self._handled.get(kind, 0) + 1
         self._tell(Step("archived", f"ARCHIVED: {done.text}", name, {"path": done.text}))
+        self._acts.desk.ended(taken.digest)
 
 
 def _re(subject: str) -> str:

@@ -101,8 +101,6 @@ def gate(
 
     if book is None:
         return Gated(judge(()), last[-1].annotation)
-    admission = book.admit(fields, judge, now=now, payload_digest=taken.payload_digest)
-    name = admission.name
-    if name and taken.verified is not None and not admission.is_adopted:
-        book.attach_auth(name, taken.verified.auth, taken.digest)
-    return Gated(admission.record, last[-1].annotation, name, admission.is_replay)
+    auth = None if taken.verified is None else taken.verified.auth
+    admission = book.admit(fields, judge, now=now, payload_digest=taken.payload_digest, auth=auth)
+    return Gated(admission.record, last[-1].annotation, admission.name, admission.is_replay)

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from restante.autonomy.record import runtime_block
 from restante.domain.errors import NothingThere, Refused, Unreadable, UsageError
 from restante.intake import Intake
-from restante.ports.receiving import Answer, PolicyText, Shelved
+from restante.ports.receiving import After, Answer, Begun, PolicyText, Shelved
 from restante.stores.files import flocked
-from restante.stores.oacp.archive import Archived, archive_message
+from restante.stores.oacp.archive import Archived, archive_message, end_moves
 from restante.stores.oacp.audit import AuditStore
+from restante.stores.oacp.begun import Ledge
 from restante.stores.oacp.directory import Directory
 from restante.stores.oacp.evidence import OwnInbox, quarantine_in
 from restante.stores.oacp.index import make_ours, pending
@@ -119,6 +120,13 @@ class TreeDesk:
         self._agent = agent
         self._clock = clock
         self._verifier = verifier
+        self._ledge = Ledge(tree, project, agent)
+
+    def tidy(self) -> None:
+        """See the port."""
+        with self._tree.open(PROJECTS, self._project, AGENTS, self._agent, INBOX) as inbox:
+            end_moves(inbox)
+        self._ledge.tidy(self.waiting())
 
     def waiting(self) -> list[str]:
         """See the port."""
@@ -141,7 +149,7 @@ class TreeDesk:
         with flocked(place, _WAIT_SECONDS):
             yield
 
-    def send(self, answer: Answer) -> str:
+    def send(self, answer: Answer, digest: str, after: After) -> str:
         """See the port."""
         letter = Letter(
             self._agent, (answer.to,), answer.type, answer.subject, answer.body, parent=answer.parent, inherits=True
@@ -153,8 +161,18 @@ class TreeDesk:
         prepared = prepare(
             self._tree, self._project, letter, now=self._clock.now(), sign=signer.sign if signer else None
         )
+        reply = str(prepared.fields["id"])
+        self._ledge.note(digest, Begun(reply, after), prepared.name)
         deliver(self._tree, prepared)
-        return str(prepared.fields["id"])
+        return reply
+
+    def begun(self, digest: str) -> Begun | None:
+        """See the port."""
+        return self._ledge.find(digest)
+
+    def ended(self, digest: str) -> None:
+        """See the port."""
+        self._ledge.end(digest)
 
     def archive(self, name: str, sha256: str) -> Shelved:
         """See the port."""

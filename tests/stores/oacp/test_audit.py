@@ -17,11 +17,13 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.autonomy.fixtures import AUTONOMY, cases, load, message, needs_fixtures, policy
+from tests.autonomy.fixtures import AUTONOMY, HARMLESS, cases, load, message, needs_fixtures, policy
+from tests.autonomy.test_lifecycle_of_records import SCOPE
 from tests.trusted import mode_of
 
 from restante.autonomy.evaluate import evaluate
 from restante.autonomy.findings import Unread, sweep
+from restante.autonomy.grants import KIND
 from restante.autonomy.outcome import record_outcome
 from restante.autonomy.policy import parse_policy
 from restante.autonomy.threads import AUDIT_FILE
@@ -63,13 +65,14 @@ class Desk:
         at: datetime = AT,
         digest: str = "",
         payload: str = "",
+        auth: dict[str, object] | None = None,
     ) -> Admission:
         raw = digest or f"{abs(hash(fields['id'])):064x}"
 
         def judge(history: Any) -> dict[str, object]:
             return evaluate(fields, raw, rules, history, now=at, receiver="codex", load=load).decision
 
-        return self.book.admit(fields, judge, now=at, payload_digest=payload or raw)
+        return self.book.admit(fields, judge, now=at, payload_digest=payload or raw, auth=auth)
 
     def names(self) -> list[str]:
         return sorted(path.name for path in self.folder.glob("*.yaml"))
@@ -493,6 +496,40 @@ def test_an_index_that_is_damaged_hides_nothing(desk: Desk, damage: str) -> None
         index.mkdir()
     assert desk.gate(message()).is_replay
     assert len(desk.book.history(message(id="msg-000003"))) == 1
+
+
+@pytest.mark.parametrize("is_indexed", [True, False], ids=["known before", "damaged before anybody looked"])
+def test_a_denial_that_cannot_be_read_does_not_let_an_older_approval_count(desk: Desk, is_indexed: bool) -> None:
+    granting = policy(continuation_grants={"enabled": True})
+    thread = {"conversation_id": "conv-20260512-iris-000001"}
+    asking = {**HARMLESS, "continuation_grants": {KIND: {"scope": SCOPE}}}
+    words = (("msg-asks-1", "approved", SCOPE), ("msg-asks-2", "declined", None))
+
+    def decided(decision: str, scope: object, at: datetime) -> Callable[..., dict[str, object]]:
+        said = "approved" if scope else None
+        return lambda record, _: (
+            record_outcome(record, decision=decision, now=at, grant_decision=said, grant_scope=scope).record
+        )
+
+    for minute, (one, decision, scope) in enumerate(words):
+        at = AT + timedelta(minutes=minute)
+        name = desk.gate(message(id=one, profile=asking, **thread), PAUSING, at=at, digest=f"{minute:064x}").name
+        desk.book.change(name, decided(decision, scope, at + timedelta(seconds=9)))
+    later = message(id="msg-later", created_at_utc="2026-10-01T12:30:00Z", **thread)
+    if not is_indexed:
+        (desk.folder / FILE).unlink()
+    denial = desk.folder / name
+    whole = denial.read_bytes()
+    denial.write_bytes(whole[: len(whole) // 2] + b"\n: [")
+    with pytest.raises(Damaged, match=f"{name} cannot be read"):
+        desk.gate(later, granting, at=AT + timedelta(hours=1))
+    denial.write_bytes(whole)
+    record = desk.gate(later, granting, at=AT + timedelta(hours=1)).record
+    assert record["continuation_grant"]["decision"] == "revoked"  # type: ignore[index]
+    denial.unlink()
+    record = desk.gate({**later, "id": "msg-last"}, granting, at=AT + timedelta(hours=2)).record
+    # Without the denial the approval would have counted.
+    assert record["continuation_grant"]["decision"] == "accepted"  # type: ignore[index]
 
 
 def test_a_record_that_vanished_is_not_found(desk: Desk) -> None:

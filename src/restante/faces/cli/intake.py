@@ -128,8 +128,9 @@ def check_inbox(
     place = project_of(project, directory)
     intake = intake_of(place, agent, directory)
     who = actor or "human"
+    refused: list[str] = []
     if as_json:
-        ask = _by_json(who)
+        ask = _by_json(who, refused)
     elif _is_there():
         ask = _at_terminal(who)
     else:
@@ -142,7 +143,7 @@ def check_inbox(
         )
     else:
         say(visible(closing.text(place)))
-    return 0
+    return UsageError.exit_code if refused else 0
 
 
 def oacp(words: tuple[str, ...], directory: str, as_json: bool) -> NoReturn:
@@ -208,8 +209,13 @@ def _prompted(what: str) -> str:
     return sys.stdin.readline().rstrip("\n")
 
 
-def _by_json(actor: str) -> Ask:
-    """Ask by a line on standard output, and take the answer from a line on standard input."""
+def _by_json(actor: str, refused: list[str]) -> Ask:
+    """Ask by a line on standard output, and take the answer from a line on standard input.
+
+    Args:
+        actor: Who answers where the answer does not say.
+        refused: Takes the files that were answered otherwise than an answer must be.
+    """
 
     def ask(asked: Inquiry) -> Word | None:
         _event(_inquiry_json(asked))
@@ -217,19 +223,31 @@ def _by_json(actor: str) -> Ask:
         if not line.strip():
             return None
         try:
-            answer = json.loads(line)
-        except (ValueError, RecursionError):
-            raise UsageError("an answer is no JSON object on one line", remedy='{"choice": "skip"}') from None
-        return _word(answer, asked, actor)
+            return _word(_parsed(line), asked, actor)
+        except UsageError:
+            # The message stays, and the round goes on: the other answers are about other bytes.
+            refused.append(asked.file)
+            raise
 
     return ask
+
+
+def _parsed(line: str) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        raise UsageError(
+            "an answer is no JSON object on one line", remedy='{"choice": "skip", "sha256": "..."}'
+        ) from None
 
 
 def _word(answer: object, asked: Inquiry, actor: str) -> Word:
     """Return an answer, which must be about the bytes that were asked about."""
     if not isinstance(answer, dict) or not isinstance(answer.get("choice"), str):
         raise UsageError("an answer needs a choice", remedy=f"one of: {', '.join(asked.allowed)}")
-    if answer.get("sha256", asked.digest) != asked.digest:
+    if "sha256" not in answer:
+        raise UsageError(f"the answer about {asked.file} lacks sha256", remedy="repeat the sha256 of the inquiry")
+    if answer["sha256"] != asked.digest:
         raise UsageError(f"the answer is about other bytes than {asked.file}", remedy="answer what was asked last")
     unknown = set(answer) - _ANSWERS - {"sha256"}
     if unknown:

@@ -1,23 +1,28 @@
 """Putting a processed message into its inbox's archive: the same bytes under the same name, or not at all.
 
 Nothing is copied, replaced or deleted. The file gets its second name, which must not exist, and then loses the first; a
-kill between the two leaves one file with both names, which every reader of ours counts as archived and the next call
-finishes.
+kill between the two leaves one file with both names, which every reader of ours counts as archived and the next change
+of that inbox finishes.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import stat
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import NothingThere, RestanteError, UsageError
+from restante.stores.files import translated
 from restante.stores.oacp.directory import Directory
 from restante.stores.oacp.layout import AGENTS, ARCHIVE, INBOX, PROJECTS
 from restante.stores.oacp.reading import MOST_BYTES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from restante.stores.oacp.layout import Tree
 
 
@@ -77,11 +82,50 @@ def move(inbox: Directory, name: str, sha256: str) -> Archived | Retained:
         return Retained("archive/ is missing")
     except RestanteError as error:
         return Retained(f"archive/ is not a real directory: {error.message}")
-    with shelf:
+    with shelf, held(shelf):
         try:
             return transfer(inbox, shelf, name, sha256.lower())
         except OSError as error:
             return Retained(f"move failed: {error.strerror or error}")
+
+
+@contextmanager
+def held(shelf: Directory) -> Iterator[None]:
+    """Keep other movers out of an archive; where a directory cannot be locked, they are not kept out."""
+    with suppress(OSError):
+        fcntl.flock(shelf.fd, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            fcntl.flock(shelf.fd, fcntl.LOCK_UN)
+
+
+def end_moves(inbox: Directory, found: list[tuple[str, os.stat_result]] | None = None) -> None:
+    """Take the first name from the files of an inbox that killed movers left with two, one of them in the archive.
+
+    Args:
+        inbox: The inbox, open.
+        found: Where to look, if not at all of it.
+
+    Raises:
+        StorageFailed: A name cannot be removed.
+    """
+    left = [one for one in (inbox.messages() if found is None else found) if one[1].st_nlink > 1]
+    if not left:
+        return
+    try:
+        shelf = inbox.inside(ARCHIVE)
+    except NothingThere:
+        return
+    with shelf, held(shelf):
+        for name, status in left:
+            there, here = shelf.status(name), inbox.status(name)
+            if there and here and _is_one(there, status) and _is_one(here, status):
+                with translated(inbox.at(name)):
+                    shelf.sync()
+                    os.unlink(name, dir_fd=inbox.fd)
+                    inbox.sync()
 
 
 def transfer(inbox: Directory, shelf: Directory, name: str, wanted: str) -> Archived | Retained:

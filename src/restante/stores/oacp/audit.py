@@ -14,7 +14,7 @@ from restante.autonomy.checkpoint import WAITING
 from restante.autonomy.findings import Unread
 from restante.autonomy.record import evaluation_id
 from restante.autonomy.succession import succeed
-from restante.autonomy.threads import AUDIT_FILE
+from restante.autonomy.threads import ACCEPTED_GRANT, AUDIT_FILE
 from restante.autonomy.vocabulary import ACCEPTED, LIVE_STATES, PAUSED
 from restante.autonomy.workclock import part
 from restante.domain.errors import Damaged, NothingThere, Refused, RestanteError
@@ -40,10 +40,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
+    from restante.autonomy.succession import Succession
     from restante.stores.oacp.ledger import Ledger
 
 FOLDER = ("audit", "autonomy_decisions")
 _REPLAYED = "message_replayed"
+_MEND = "mend it or put it aside"
 
 
 class AuditStore:
@@ -84,6 +86,7 @@ class AuditStore:
         *,
         now: datetime,
         payload_digest: str = "",
+        auth: Mapping[str, object] | None = None,
     ) -> Admission:
         """See the port."""
         message_id = _text(message.get("id"))
@@ -98,7 +101,7 @@ class AuditStore:
                         index = AuditIndex(folder)
                     others = [name for name in index.pending if name != identity + PENDING]
                     if is_tried or not others:
-                        return self._admitted(folder, index, message, evaluate, now, payload_digest)
+                        return self._admitted(folder, index, message, evaluate, now, payload_digest, auth)
                 # Two locks of this kind are never held together.
                 end_steps(folder, others)
                 is_tried = True
@@ -111,6 +114,7 @@ class AuditStore:
         evaluate: Callable[[Sequence[Mapping[str, object]]], dict[str, object]],
         now: datetime,
         payload_digest: str,
+        auth: Mapping[str, object] | None,
     ) -> Admission:
         message_id = _text(message.get("id"))
         self._check_readable(folder, index, message_id)
@@ -119,12 +123,13 @@ class AuditStore:
         if is_spent:
             history.append(self._remembered(message_id))
         decision = evaluate(history)
+        self._check_grant(folder, index, decision)
         codes = decision.get("reason_codes")
         if isinstance(codes, list) and _REPLAYED in codes:
             if not is_spent:
                 self._spend(payload_digest, message_id, now)
             return Admission(decision, is_replay=True)
-        return self._persist(folder, index, decision, message_id, now, payload_digest)
+        return self._persist(folder, index, decision, message_id, now, payload_digest, auth)
 
     def _is_spent(self, payload_digest: str) -> bool:
         if self._ledger is None or not payload_digest:
@@ -154,6 +159,7 @@ class AuditStore:
         message_id: str,
         now: datetime,
         payload_digest: str,
+        auth: Mapping[str, object] | None,
     ) -> Admission:
         names = index.find([message_key(self._receiver, message_id)])
         with ExitStack() as locks:
@@ -167,7 +173,7 @@ class AuditStore:
             name = _free_name(folder, message_id, now, _text(step.record.get("evaluation_id")))
             locks.enter_context(flocked(folder.at(name + ".lock"), WAIT_SECONDS))
             pending = identity_name(self._receiver, message_id) + PENDING
-            with written(folder, name, step, raws, pending):
+            with written(folder, name, _proven(step, auth), raws, pending):
                 if step.record.get("decision") == ACCEPTED:
                     self._spend(payload_digest, message_id, now)
         for one, record in {**step.closed, name: step.record}.items():
@@ -280,7 +286,7 @@ class AuditStore:
         for name in (*own, *(one for one in index.unreadable() if mark in one)):
             raise Damaged(
                 f"{folder.at(name)} cannot be read, so that a replay of {message_id!r:.120} cannot be ruled out",
-                remedy="mend it or put it aside",
+                remedy=_MEND,
             )
 
     def _is_whole(self, folder: Directory, name: str) -> bool:
@@ -297,8 +303,36 @@ class AuditStore:
         keys = [message_key(self._receiver, one) for one in ids if one]
         if thread := _text(message.get("conversation_id")):
             keys.append(thread_key(thread))
-        found = [(name, self._readable(folder, name)) for name in (*index.find(keys), *index.odd())]
+        found = [(name, self._known(folder, name)) for name in index.find(keys)]
+        found += [(name, self._readable(folder, name)) for name in index.odd()]
         return [{**record, AUDIT_FILE: name} for name, record in found if record is not None]
+
+    def _known(self, folder: Directory, name: str) -> dict[str, object] | None:
+        """Return a record that is known to matter; ``None`` where it vanished.
+
+        Raises:
+            Damaged: It cannot be read: what it says, a denial perhaps, must not be passed over.
+        """
+        try:
+            return self._record(folder, name)
+        except NothingThere:
+            return None
+        except RestanteError as error:
+            raise Damaged(
+                f"{folder.at(name)} cannot be read, so that what was decided in this thread is not known: "
+                f"{error.message:.200}",
+                remedy=_MEND,
+            ) from None
+
+    @staticmethod
+    def _check_grant(folder: Directory, index: AuditIndex, decision: Mapping[str, object]) -> None:
+        """Refuse where a standing approval counts beside records that cannot be read: one may be its denial."""
+        if part(decision, "continuation_grant").get("decision") == ACCEPTED_GRANT and (broken := index.unreadable()):
+            raise Damaged(
+                f"{folder.at(broken[0])} cannot be read, so that it is not known whether the grant for this thread "
+                "was revoked",
+                remedy=_MEND,
+            )
 
     def _readable(self, folder: Directory, name: str) -> dict[str, object] | None:
         try:
@@ -353,6 +387,14 @@ def _named_apart(decision: Mapping[str, object], family: Iterable[Mapping[str, o
 def _free_name(folder: Directory, message_id: str, now: datetime, evaluation: str) -> str:
     name = record_name(message_id, now)
     return name if folder.status(name) is None else record_name(message_id, now, evaluation)
+
+
+def _proven(step: Succession, auth: Mapping[str, object] | None) -> Succession:
+    """Put what a signature proved into a new record, though not into what is told of it: it is no part of a verdict."""
+    result = step.record.get("result")
+    if auth is None or not isinstance(result, dict):
+        return step
+    return step._replace(record={**step.record, "result": _with_auth(result, auth)})
 
 
 def _with_auth(result: Mapping[str, object], auth: Mapping[str, object]) -> dict[str, object]:

@@ -128,12 +128,18 @@ def in_order(found: Iterable[Summary]) -> list[Summary]:
     return sorted(found, key=lambda one: place_of(one.name, one.priority, one.type))
 
 
-def pending(inbox: Directory) -> list[tuple[str, os.stat_result]]:
-    """Return name and status of the files of an inbox that are not archived.
+def pending(
+    inbox: Directory, found: list[tuple[str, os.stat_result]] | None = None
+) -> list[tuple[str, os.stat_result]]:
+    """Return name and status of the files of an inbox that are not archived; of those that were found, if any were.
 
     A file that has a second name may be one that a killed archiver had linked into the archive already.
     """
-    return [one for one in inbox.messages() if one[1].st_nlink < 2 or not _is_archived(inbox, *one)]
+    return [
+        one
+        for one in (inbox.messages() if found is None else found)
+        if one[1].st_nlink < 2 or not _is_archived(inbox, *one)
+    ]
 
 
 def _is_archived(inbox: Directory, name: str, status: os.stat_result) -> bool:

@@ -159,6 +159,7 @@ class Room:
     def __enter__(self) -> Self:
         self.inbox = self._stack.enter_context(self._tree.open_agent(self._project, self._agent, INBOX))
         self.files: dict[str, os.stat_result] = {}
+        self.moved: list[tuple[str, os.stat_result]] = []
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -166,7 +167,9 @@ class Room:
 
     def scan(self) -> None:
         """See what is in the inbox now."""
-        self.files = dict(pending(self.inbox))
+        found = self.inbox.messages()
+        self.files = dict(pending(self.inbox, found))
+        self.moved = [one for one in found if one[0] not in self.files]
         self._library.keep(set(self.files))
         self._others = {key: directory for key, directory in self._others.items() if directory}
 

@@ -18,7 +18,7 @@ from restante.domain.mailbox import Archived, Counts, Entry, Fault, Mark, Posted
 from restante.domain.message import Priority, Reply, Sender
 from restante.domain.receipt import Action, Receipt
 from restante.domain.text import iso, one_line
-from restante.stores.oacp.archive import Retained, move, obstacle_to, transfer
+from restante.stores.oacp.archive import Retained, end_moves, move, obstacle_to, transfer
 from restante.stores.oacp.book import apply, receipt_line
 from restante.stores.oacp.bookfile import BookFile
 from restante.stores.oacp.following import Teller, parse_cursor
@@ -344,6 +344,7 @@ class OacpMailbox:
             mend(self._tree, self._project, self._agent, promised=book.files.__contains__)
             with Room(self._tree, self._project, self._agent, self._library) as room:
                 room.scan()
+                end_moves(room.inbox, room.moved)
                 now = self._clock.now()
                 news, _ = room.news(book, now, self._expired)
                 self._file.append(news)
