@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from restante.domain.registry import Process
     from restante.domain.session import Caller
     from restante.ports import Clock, Ids, Scanner, Watcher
+    from restante.ports.explaining import Surroundings
     from restante.ports.monitoring import Doorbells, Monitors, Sights
     from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns, Window
     from restante.ports.teams import RoleBoxes, Teams
@@ -231,6 +232,20 @@ class SessionParts:
         from restante.system.processes import may_be_above
 
         return may_be_above(process, self._environment)
+
+    @cached_property
+    def surroundings(self) -> Surroundings:
+        """What this machine knows around its mailboxes."""
+        from restante.wiring.explaining import LocalSurroundings
+
+        return LocalSurroundings(self._environment, self._rooms, self.processes)
+
+    def _rooms(self) -> tuple[Teams, RoleBoxes, Monitors] | None:
+        if not self.has_roles:
+            return None
+        from restante.stores.sql.monitors import SqlMonitors
+
+        return self.teams, self.role_boxes, SqlMonitors(self._teams, self.clock)
 
     @cached_property
     def leavings(self) -> Leavings:
