@@ -141,6 +141,12 @@ _FIELDS = {
 }
 
 
+def value_of(settings: Settings, option: Option) -> int | float | bool | str:
+    """Return what is in force for an option."""
+    value: int | float | bool | str = getattr(settings, _FIELDS[option.name])
+    return value
+
+
 def load_settings(environment: "Mapping[str, str]") -> Settings:
     """Read the configuration.
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from restante.autonomy.policy import parse_policy
-from restante.domain.errors import StorageFailed
+from restante.domain.errors import NoSuchMessage, StorageFailed
 from restante.domain.inquiry import Ruling
 from restante.services import approving, gating
 from restante.services.draining import Acts, Round
@@ -122,6 +122,17 @@ class Intake:
     def find_approval(self, reference: str) -> Paused:
         """Return one of them; see ``services.approving.find``."""
         return approving.find(self._records, reference)
+
+    def record(self, name: str) -> dict[str, object]:
+        """Return the audit record of work that waits.
+
+        Raises:
+            NoSuchMessage: None of that name waits.
+        """
+        for known, record in self._records.waiting():
+            if known == name:
+                return dict(record)
+        raise NoSuchMessage(f"nothing waits for a person under {name!r:.120}", remedy="it may have been decided")
 
     def decide(self, record: str, ruling: Ruling) -> dict[str, object]:
         """Write a person's decision; see ``services.approving.decide``."""

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from restante.domain.text import visible
+
 
 class FileChange(NamedTuple):
     """One file that installing changes.
@@ -24,6 +26,22 @@ class Plan(NamedTuple):
 
     changes: tuple[FileChange, ...]
     notes: tuple[str, ...] = ()
+
+    @property
+    def diff(self) -> str:
+        """The changes as a unified diff, with nothing in it that a terminal would act on; empty for none."""
+        from difflib import unified_diff
+
+        lines: list[str] = []
+        for change in self.changes:
+            before = (change.before or b"").decode(errors="backslashreplace").splitlines()
+            after = (change.after or b"").decode(errors="backslashreplace").splitlines()
+            names = (
+                "/dev/null" if change.before is None else change.path,
+                "/dev/null" if change.after is None else change.path,
+            )
+            lines.extend(visible(line) for line in unified_diff(before, after, *names, lineterm=""))
+        return "\n".join(lines) + "\n" if lines else ""
 
 
 class Check(NamedTuple):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from restante.domain.overview import Persistence
 
 _MODULE = "restante.faces.http"
+# How long the page waits for the server that is starting.
+_PATIENCE = "20s"
 
 
 def persist(switch: str | None, yes: bool, directory: str, as_json: bool) -> None:
@@ -60,8 +62,8 @@ def mcp(directory: str) -> None:
     os.execv(sys.executable, command)  # noqa: S606 - no shell is wanted
 
 
-def serve(host: str | None, port: str | None, systemd: bool, launchd: bool, directory: str) -> None:
-    """Run the server in place of this process."""
+def serve(host: str | None, port: str | None, systemd: bool, launchd: bool, opens: bool, directory: str) -> None:
+    """Run the server in place of this process; ``opens`` shows its page once it is there."""
     from importlib.util import find_spec
 
     if port is not None and number_from(port, what="--port") > 65_535:
@@ -72,6 +74,16 @@ def serve(host: str | None, port: str | None, systemd: bool, launchd: bool, dire
     words += ["--host", host] if host is not None else []
     words += ["--port", port] if port is not None else []
     words += [flag for flag, is_given in (("--systemd", systemd), ("--launchd", launchd)) if is_given]
+    if opens:
+        _open_later()
     os.chdir(directory)
     sys.stdout.flush()
     os.execv(sys.executable, words)  # noqa: S606 - no shell is wanted
+
+
+def _open_later() -> None:
+    """Start a child that opens the page as soon as the server that this process becomes is there."""
+    import subprocess
+
+    words = [sys.executable, "-I", "-c", "from restante.__main__ import main; main()", "ui", "--wait", _PATIENCE]
+    subprocess.Popen(words, stdin=subprocess.DEVNULL)

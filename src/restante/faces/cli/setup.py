@@ -109,7 +109,7 @@ def _trust(office: Office, *, dry_run: bool, yes: bool) -> tuple[Plan, str]:
         return Plan((), (note,)), "would_change"
     if not plan.changes:
         return plan, "already_trusted"
-    tell(_diff(plan).removesuffix("\n"))
+    tell(plan.diff.removesuffix("\n"))
     for note in plan.notes:
         tell(f"note: {visible(note)}")
     if dry_run:
@@ -145,33 +145,18 @@ def _answer(plan: Plan, *, done: str, as_json: bool, diff: bool = False) -> None
 
 def _of_plan(plan: Plan, *, diff: bool) -> dict[str, object]:
     changes = [{"path": change.path, "what": change.what} for change in plan.changes]
-    return {"changes": changes, "notes": list(plan.notes), "diff": _diff(plan) if diff else None}
+    return {"changes": changes, "notes": list(plan.notes), "diff": plan.diff if diff else None}
 
 
 def _print_plan(plan: Plan, *, done: str, diff: bool) -> None:
     if diff:
-        say(_diff(plan), end="")
+        say(plan.diff, end="")
     for change in plan.changes:
         say(f"{change.path}: {change.what} ({done})")
     if not plan.changes:
         say("nothing to change")
     for note in plan.notes:
         tell(f"note: {visible(note)}")
-
-
-def _diff(plan: Plan) -> str:
-    from difflib import unified_diff
-
-    lines: list[str] = []
-    for change in plan.changes:
-        before = (change.before or b"").decode(errors="backslashreplace").splitlines()
-        after = (change.after or b"").decode(errors="backslashreplace").splitlines()
-        names = (
-            "/dev/null" if change.before is None else change.path,
-            "/dev/null" if change.after is None else change.path,
-        )
-        lines.extend(visible(line) for line in unified_diff(before, after, *names, lineterm=""))
-    return "\n".join(lines) + "\n" if lines else ""
 
 
 def doctor(directory: str, as_json: bool) -> int:

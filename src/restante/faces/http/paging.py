@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from restante.exchange.window import LocalWindow
     from restante.faces.http.asking import Office
 
-PATHS = ("/ui", "/ui/{rest:path}")
+PATHS = ("/ui", "/ui/{rest:path}", "/api/v1/ui/key")
 
 _MODULE = "restante.faces.web.app"
 _LIBRARIES = ("jinja2", "python_multipart")
@@ -74,7 +74,9 @@ class Pages:
         """The values in force."""
         return self._office.settings
 
-    async def run(self, claim: Claim, work: Callable[[Exchange, LocalWindow], _Result]) -> _Result:
+    async def run(
+        self, claim: Claim, work: Callable[[Exchange, LocalWindow], _Result], *, alone: bool = False
+    ) -> _Result:
         """Ask the exchange in somebody's name; see ``faces.web.hub.Hub``."""
         office = self._office
         office.handovers.settle()
@@ -90,7 +92,7 @@ class Pages:
                 raise Unauthorized("what was shown proves no person", remedy="restante ui")
             return work(exchange, exchange.window(identity)), identity.owner
 
-        done, _ = await office.worker.submit(ask)
+        done, _ = await office.worker.submit(ask, alone=alone)
         return done
 
     def stirred(self, owner: str) -> None:

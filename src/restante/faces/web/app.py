@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, Router
 
 from restante.domain.errors import NothingThere, RestanteError, Unauthorized
-from restante.faces.web import compose, live, mailbox, overview
+from restante.domain.registry import Claim
+from restante.faces.web import approvals, compose, live, mailbox, monitors, options, overview, repeats, worktrees
 from restante.faces.web.entering import COOKIE, FIELD, HEADER, LASTS_SECONDS, Door, check_form
 from restante.faces.web.rendering import HEADERS, ROOT, asset, page
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from restante.faces.web.entering import Visitor
     from restante.faces.web.hub import Hub
 
-_Handler = "Callable[[Hub, Visitor, Request], Awaitable[Response]]"
+# Where a command of the person asks for a key, in the words of the API.
+KEY_PATH = "/api/v1/ui/key"
 
 # A page is asked for with GET; with POST whatever it can do.
 PAGES: tuple[tuple[str, str, Any], ...] = (
@@ -31,6 +33,16 @@ PAGES: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/compose", compose.show),
     ("POST", "/compose", compose.send),
     ("POST", "/part/findings", compose.findings),
+    ("GET", "/approvals", approvals.show),
+    ("POST", "/approvals", approvals.decide),
+    ("GET", "/worktrees", worktrees.show),
+    ("POST", "/worktrees", worktrees.install),
+    ("GET", "/repeats", repeats.show),
+    ("POST", "/repeats", repeats.change),
+    ("GET", "/monitors", monitors.show),
+    ("POST", "/monitors", monitors.change),
+    ("GET", "/settings", options.show),
+    ("POST", "/settings", options.change),
     ("GET", "/events", live.events),
 )
 
@@ -50,7 +62,7 @@ def pages(hub: Hub) -> ASGIApp:
         [
             Route(ROOT, _to_overview),
             Route(ROOT + "/static/{name}", _static),
-            Route(ROOT + "/key", _key_maker(hub, door), methods=["POST"]),
+            Route(KEY_PATH, _key_maker(hub, door), methods=["POST"]),
             Route(ROOT + "/enter", _entrance(hub, door), methods=["GET", "POST"]),
             Route(ROOT + "/leave", _exit, methods=["POST"]),
             *(route(*one) for one in PAGES),
@@ -69,6 +81,8 @@ def _guarded(hub: Hub, door: Door, handler: Any) -> Any:  # noqa: ANN401  an end
                 given = request.headers.get(HEADER.decode()) or str((await request.form()).get(FIELD, ""))
                 check_form(visitor, given)
             found: Response = await handler(hub, visitor, request)
+            if request.method == "POST":
+                hub.stirred(visitor.owner)
         except Unauthorized:
             return await _ask_who(hub)
         except RestanteError as error:
@@ -97,15 +111,13 @@ async def _static(request: Request) -> Response:
 
 def _key_maker(hub: Hub, door: Door) -> Any:  # noqa: ANN401  an endpoint of Starlette
     async def endpoint(request: Request) -> Response:
-        """Give whoever proves to be the person a key for a browser."""
+        """Give whoever proves to be the person a key for a browser. Errors are the server's own, as of its API."""
         scheme, _, secret = request.headers.get("authorization", "").partition(" ")
-        from restante.domain.registry import Claim
-
         claim = Claim(secret.strip()) if scheme.lower() == "bearer" else Claim()
-        identity = await hub.run(claim, lambda _, window: window.identity)
-        if not identity.verified or identity.session:
-            return _error(Unauthorized("only the person may open the page", remedy="restante ui, in a terminal"), None)
-        return Response(f"{ROOT}/enter?key={door.key_for(identity.owner)}", headers=HEADERS, media_type="text/plain")
+        owner = await hub.run(claim, lambda _, window: window.identity.owner)
+        return JSONResponse(
+            {"success": True, "data": {"path": f"{ROOT}/enter?key={door.key_for(owner)}"}}, headers=HEADERS
+        )
 
     return endpoint
 

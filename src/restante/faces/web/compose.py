@@ -9,6 +9,7 @@ from restante.domain.address import Home, parse_address
 from restante.domain.duration import instant_from, parse_duration
 from restante.domain.errors import NothingThere, RestanteError, Screened, UsageError
 from restante.domain.message import Draft, Priority, Scope, Sender
+from restante.faces.web.grounds import known_worktrees
 from restante.faces.web.rendering import page
 
 if TYPE_CHECKING:
@@ -75,8 +76,7 @@ async def _leave(hub: Hub, visitor: Visitor, values: dict[str, str], *, is_sure:
             return _Left(handed.to.title, handed.posted.message.id, handed.posted.duplicate)
 
         return await hub.run(visitor.claim, post)
-    known = await hub.run(visitor.claim, lambda _, window: [row.session.worktree for row in window.sessions()])
-    if address.home is not Home.WORKTREE or visitor.owner or address.name not in known:
+    if address.home is not Home.WORKTREE or address.name not in await known_worktrees(hub, visitor):
         raise NothingThere(f"nothing can be left at {values['to']!r} from here", remedy="choose one of the list")
     draft = await hub.run(visitor.claim, lambda exchange, _: _draft(values, exchange))
     return await hub.apart(lambda: _to_worktree(hub, address.name, draft, values["repeat"].strip(), is_sure=is_sure))
@@ -118,13 +118,12 @@ async def _form(
 ) -> Response:
     def work(_: Exchange, window: LocalWindow) -> list[tuple[str, str]]:
         rows = window.sessions()
-        known = [(row.session.address, f"{row.session.title} ({row.state})") for row in rows]
-        places = dict.fromkeys(row.session.worktree for row in rows if row.session.worktree and not visitor.owner)
-        return [*known, *((f"worktree:{one}", one) for one in places)][:_MOST_RECIPIENTS]
+        return [(row.session.address, f"{row.session.title} ({row.state})") for row in rows]
 
+    places = [(f"worktree:{one}", one) for one in await known_worktrees(hub, visitor)]
     shown: dict[str, Any] = {
         "values": values,
-        "recipients": await hub.run(visitor.claim, work),
+        "recipients": [*await hub.run(visitor.claim, work), *places][:_MOST_RECIPIENTS],
         "priorities": [one.value for one in Priority],
         "scopes": [one.value for one in Scope],
         "findings": findings or [],

@@ -26,12 +26,22 @@ class Hub(Protocol):
     def settings(self) -> Settings:
         """The values in force."""
 
-    async def run(self, claim: Claim, work: Callable[[Exchange, LocalWindow], Result]) -> Result:
+    async def run(
+        self, claim: Claim, work: Callable[[Exchange, LocalWindow], Result], *, alone: bool = False
+    ) -> Result:
         """Ask the exchange in somebody's name.
+
+        Args:
+            claim: What that person shows.
+            work: What to ask.
+            alone: Ask it outside of a commit in common with others.
 
         Raises:
             Unauthorized: What was shown proves nothing any more.
         """
+
+    def stirred(self, owner: str) -> None:
+        """Let everyone look again who waits for anything of an owner's: a page changed something."""
 
     async def apart(self, work: Callable[[], Result]) -> Result:
         """Do something that may take long, as looking into files, in a thread of its own."""

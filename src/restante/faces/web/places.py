@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from restante.domain.address import Home, parse_address
 from restante.domain.errors import NothingThere
 from restante.domain.lifecycle import ACKNOWLEDGED, PENDING, Status
+from restante.faces.web.grounds import known_worktrees
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,10 +76,8 @@ async def view(hub: Hub, visitor: Visitor, address: str, *, before: int = 0, wan
             return View(address, session.title, found.cases, found.older, counts, exchange.clock.now(), found.names)
 
         return await hub.run(visitor.claim, look)
-    if parsed.home is Home.WORKTREE and not visitor.owner:
-        known = await hub.run(visitor.claim, lambda _, window: [row.session.worktree for row in window.sessions()])
-        if parsed.name in known:
-            return await hub.apart(lambda: _worktree(hub, address, parsed.name, before, fits))
+    if parsed.home is Home.WORKTREE and not visitor.owner and parsed.name in await known_worktrees(hub, visitor):
+        return await hub.apart(lambda: _worktree(hub, address, parsed.name, before, fits))
     raise NothingThere(f"no mailbox {address!r} can be shown here", remedy="choose one of the overview")
 
 

@@ -30,7 +30,27 @@
       form.requestSubmit(form.querySelector("button:not(.danger)"));
     }
   });
-  if ("serviceWorker" in navigator && window.isSecureContext) {
-    navigator.serviceWorker.getRegistrations().then((all) => all.forEach((one) => one.scope.endsWith(root) && one.update()));
-  }
+  // The title begins with how many messages are unseen; a notice says no more than that.
+  const ask = document.getElementById("notices");
+  const kept = () => window.localStorage.getItem("notices") === "on";
+  const say = (text) => { ask.textContent = text; };
+  if (ask && kept()) say(ask.dataset.on);
+  if (ask) ask.addEventListener("click", async () => {
+    if (!("Notification" in window) || (await Notification.requestPermission()) !== "granted") return say(ask.dataset.no);
+    window.localStorage.setItem("notices", "on");
+    say(ask.dataset.on);
+  });
+  let before = null;
+  document.addEventListener("htmx:afterSettle", () => {
+    const line = document.querySelector("[data-unseen]");
+    if (!line) return;
+    const unseen = Number(line.dataset.unseen);
+    document.title = document.title.replace(/^\(\d+\) /, "");
+    if (unseen) document.title = `(${unseen}) ${document.title}`;
+    const isMore = before !== null && unseen > before;
+    before = unseen;
+    if (isMore && document.hidden && kept() && "Notification" in window && Notification.permission === "granted") {
+      new Notification("Restante", { body: line.dataset.notice, tag: "restante" });
+    }
+  });
 })();

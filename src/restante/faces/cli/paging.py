@@ -1,0 +1,37 @@
+"""``restante ui``: the page for people, in the browser."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from restante.domain.errors import NothingThere
+from restante.faces.cli.inputs import seconds_from
+from restante.faces.cli.output import say
+
+
+def ui(wait: str | None, no_browser: bool, directory: str) -> None:
+    """Open the page; where no server runs, become one and let a child open it."""
+    from restante.wiring.opening import page_url
+
+    try:
+        url = page_url(os.environ, wait=seconds_from(wait) if wait else 0.0)
+    except NothingThere:
+        if wait:
+            raise
+        from restante.faces.cli.serving import serve
+
+        serve(None, None, systemd=False, launchd=False, opens=True, directory=directory)
+        return
+    if no_browser or not _opened(url):
+        say(f"open this in a browser within a minute: {url}")
+    else:
+        say(f"the page is open in your browser: {url.partition('/ui/')[0]}/ui/")
+
+
+def _opened(url: str) -> bool:
+    import webbrowser
+
+    has_screen = sys.platform == "darwin" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    # Without a screen a browser of the terminal would take the terminal over.
+    return bool(has_screen) and webbrowser.open(url)

@@ -1,0 +1,57 @@
+"""The way from a terminal to the page: a key for the browser, from the server that lives, for whoever is the person."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from restante.config import load_settings
+from restante.domain.errors import NothingThere, Refused, Unreachable
+from restante.system.identity import caller_of, program_above
+from restante.system.places import data_directory
+from restante.system.secrets import person_token
+from restante.system.transport import Transport, basic_header, place_of
+from restante.wiring.serving import live_server
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_LOOK_SECONDS = 0.1
+
+
+def page_url(environment: Mapping[str, str], *, wait: float = 0.0) -> str:
+    """Return an address by which a browser enters the page, once, within a minute.
+
+    Args:
+        environment: Where settings, places and the caller's identity come from.
+        wait: Wait so many seconds for a server to be there.
+
+    Raises:
+        NothingThere: No server runs.
+        Refused: An agent asks; the page is the person's.
+        Unauthorized: The server does not take the caller for the person.
+        Unreachable: The server does not answer, or has no pages.
+    """
+    if caller_of(environment).is_agent or program_above(environment):
+        raise Refused("the page is for the person, and an agent asks for it", remedy="restante ls shows the same")
+    url = _server(environment, wait)
+    place = place_of(url)
+    if not place.keeps_secrets:
+        raise Refused(f"what opens the page could be read on the way to {url}", remedy="use https, or a tunnel")
+    headers = basic_header(place) or {"Authorization": f"Bearer {person_token(data_directory(environment))}"}
+    answer: Any = Transport(place, headers).ask("POST", "/ui/key", body={}, is_safe=False)
+    path = answer.get("path") if isinstance(answer, dict) else None
+    if not isinstance(path, str) or not path.startswith("/ui/"):
+        raise Unreachable(f"{url} has no pages", remedy="it may be of another version: restart it")
+    return url.rstrip("/") + path
+
+
+def _server(environment: Mapping[str, str], wait: float) -> str:
+    end = time.monotonic() + wait
+    while True:
+        url = load_settings(environment).server_url or live_server(environment)
+        if url:
+            return url
+        if time.monotonic() >= end:
+            raise NothingThere("no server runs here", remedy="restante ui starts one; or restante serve")
+        time.sleep(_LOOK_SECONDS)
