@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from restante.domain.registry import Claim, Identity, Session
     from restante.ports import Clock, Scanner, Watcher
     from restante.ports.explaining import Surroundings
-    from restante.ports.monitoring import Doorbells
+    from restante.ports.monitoring import Doorbells, Monitors
     from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns
 
 
@@ -84,6 +84,10 @@ class ExchangeParts(Protocol):
     @property
     def doorbells(self) -> Doorbells:
         """The sign for whoever monitors a mailbox."""
+
+    @property
+    def monitors(self) -> Monitors | None:
+        """Who is woken for which mailbox; ``None`` where nothing was ever armed."""
 
     @property
     def leavings(self) -> Leavings:

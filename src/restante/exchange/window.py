@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from restante.domain.case import Timeline
     from restante.domain.finding import Finding
     from restante.domain.lifecycle import Status
-    from restante.domain.mailbox import Entry
+    from restante.domain.mailbox import Counts, Entry
     from restante.domain.message import Draft
     from restante.domain.overview import Cleared, Late, Persistence, Reading, Row, Trace, Watched
     from restante.domain.receipt import Action, Decision
@@ -72,6 +72,7 @@ class LocalWindow:
         """Record that a session's process ended; see ``Window.detach``."""
         found = self._changeable(session)
         enrolling.detach(found, self._parts.sessions, self._parts.turns, self._parts.clock.now())
+        self._watch_no_more(found)
         return self._again(found)
 
     def delete(self, session: str) -> Session:
@@ -80,6 +81,7 @@ class LocalWindow:
         found = self._changeable(session, for_good=True)
         with parts.keeping.held() as boxes:
             enrolling.delete(found, parts.sessions, parts.turns, parts.bell, boxes, parts.clock.now())
+        self._watch_no_more(found)
         return found
 
     def describe(
@@ -229,6 +231,7 @@ class LocalWindow:
                 if boxes is not None:
                     box = boxes.box(target.id, target.owner)
                     corresponding.confirm(box, message_ids, self._identity, only_noticed=only_noticed)
+                    self._note_collected(target, box.counts)
 
     def acknowledge(
         self,
@@ -258,6 +261,7 @@ class LocalWindow:
             )
             if not cleared.counts.pending:
                 enrolling.rest(target, parts.sessions, parts.bell, boxes)
+            self._note_collected(target, lambda: cleared.counts)
         return cleared
 
     def receipts(self, message_ids: Sequence[str] = (), *, limit: int = 100) -> list[Trace]:
@@ -410,6 +414,22 @@ class LocalWindow:
             if found is None or (found.detached is not None and target.detached is None):
                 return False
         return True
+
+    def _note_collected(self, target: Session, counts: Callable[[], Counts]) -> None:
+        """Let nobody be woken for what the session read."""
+        if self._parts.monitors:
+            from restante.services.monitoring import note_collected
+
+            monitors, clock = self._parts.monitors, self._parts.clock
+            note_collected(target.address, target.owner, target.id, counts, monitors, clock)
+
+    def _watch_no_more(self, session: Session) -> None:
+        """End what watches for a session that ended; where that cannot be written, the next look finds it gone."""
+        if self._parts.monitors:
+            from restante.services.disarming import session_ended
+
+            with suppress(StorageFailed, Busy):
+                session_ended(session.id, self._parts.monitors, self._parts.doorbells)
 
     def _park(self, session: Session, since: datetime | None, until: datetime | None) -> None:
         with suppress(StorageFailed, Busy):

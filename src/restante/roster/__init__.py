@@ -40,13 +40,13 @@ from restante.domain.team import (
     team_of,
 )
 from restante.roster.seats import RosterParts, Seats
-from restante.services import corresponding, holding, mustering, posting
+from restante.services import corresponding, holding, monitoring, mustering, posting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from restante.domain.finding import Finding
-    from restante.domain.mailbox import Changes, Entry
+    from restante.domain.mailbox import Changes, Counts, Entry
     from restante.domain.message import Draft
     from restante.domain.monitor import Signal
     from restante.domain.overview import Cleared, Late, Trace
@@ -165,6 +165,7 @@ class Roster(Seats):
         """
         box = self._fenced(role)
         corresponding.confirm(box, message_ids, self.identity, only_noticed=only_noticed)
+        self._note_collected(role, box.counts)
 
     def acknowledge(
         self,
@@ -183,7 +184,7 @@ class Roster(Seats):
             RoleHeld: The calling session does not hold it, or no longer.
         """
         box = self._fenced(role)
-        return corresponding.acknowledge(
+        cleared = corresponding.acknowledge(
             box,
             message_ids,
             self.identity,
@@ -193,6 +194,8 @@ class Roster(Seats):
             summary=summary,
             late=late,
         )
+        self._note_collected(role, lambda: cleared.counts)
+        return cleared
 
     def locate(self, message_ids: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
         """Return in which of some roles' mailboxes messages are, by whole ids; those that are in none are left out."""
@@ -365,6 +368,12 @@ class Roster(Seats):
         lease = self.check_holder(role)
         generation = self._read_under.get(role, lease.generation)
         return self._parts.role_boxes.fenced(role, self.identity.owner, lease.session, generation)
+
+    def _note_collected(self, role: str, counts: Callable[[], Counts]) -> None:
+        """Let nobody be woken for what the holder read."""
+        parts, identity = self._parts, self.identity
+        if parts.monitors:
+            monitoring.note_collected(role, identity.owner, identity.session, counts, parts.monitors, parts.clock)
 
     def _screen(self, text: str) -> list[Finding]:
         from restante.services.screening import RuleScanner, screen

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from restante.domain.errors import Forbidden
 from restante.domain.team import Seat, Standing, parse_role, parse_team
-from restante.services import holding, identifying
+from restante.services import disarming, holding, identifying
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from restante.domain.registry import Identity, Process, Session
     from restante.domain.team import Lease, Member
     from restante.ports import Clock, Ids, Scanner, Watcher
-    from restante.ports.monitoring import Doorbells, Sights
+    from restante.ports.monitoring import Doorbells, Monitors, Sights
     from restante.ports.sessions import Processes, SessionBell, Sessions
     from restante.ports.teams import RoleBoxes, Teams
 
@@ -65,6 +65,10 @@ class RosterParts(Protocol):
         """The signs for whoever monitors a mailbox."""
 
     @property
+    def monitors(self) -> Monitors | None:
+        """Who is woken for which mailbox; ``None`` where nothing was ever armed."""
+
+    @property
     def scanners(self) -> Sequence[Scanner]:
         """What screens a text beside our own rules."""
 
@@ -88,6 +92,8 @@ class Seats:
         self._parts = parts
         self._identify = identify
         self._identity: Identity | None = None
+        # Ids of an agent program's own tasks that watched the role which was just let go of; they have to be removed.
+        self.freed: tuple[str, ...] = ()
 
     @property
     def identity(self) -> Identity:
@@ -140,7 +146,10 @@ class Seats:
             return False
         now = parts.clock.now()
         holding.may_leave(member, self.identity, parts.sessions, parts.processes, now)
-        return parts.teams.leave(role, self.identity.owner, now) is not None
+        has_left = parts.teams.leave(role, self.identity.owner, now) is not None
+        if has_left and parts.monitors:
+            self.freed = disarming.role_left(role, self.identity.owner, parts.monitors, parts.doorbells)
+        return has_left
 
     def act_as(self, role: str) -> Seat:
         """Let the calling session hold a role that has joined: free, its own, or one whose holder is over.
@@ -174,7 +183,11 @@ class Seats:
         was = member.lease.session if member.lease else ""
         is_person = self.identity.verified and not self.identity.session
         whose = "" if is_person else self.identity.session or "~"
-        return was if holding.let_go(member, self.identity.owner, parts.teams, now, session=whose) else ""
+        if not holding.let_go(member, self.identity.owner, parts.teams, now, session=whose):
+            return ""
+        if parts.monitors:
+            self.freed = disarming.role_dropped(role, self.identity.owner, was, parts.monitors, parts.doorbells)
+        return was
 
     def seats(self, team: str = "") -> list[Seat]:
         """Return the roles of a team, or of all teams, with who holds them and what waits.

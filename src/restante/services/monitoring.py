@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
+    from restante.domain.mailbox import Counts
     from restante.domain.monitor import Monitor
     from restante.domain.monitoring import Proof, Step
     from restante.ports import Clock
@@ -90,19 +91,23 @@ def _decided(monitor: Monitor) -> Monitor:
     return monitor._replace(heartbeat=None, receiver=None, last_checked=None, interval=0, automations=())
 
 
-def note_collected(mailbox: str, owner: str, session: str, left: int, monitors: Monitors, clock: Clock) -> None:
+def note_collected(
+    mailbox: str, owner: str, session: str, counts: Callable[[], Counts], monitors: Monitors, clock: Clock
+) -> None:
     """Keep that a session read its mail, so that it is not woken for that. Never raises; a look where nobody armed.
 
     Args:
         mailbox: Its address.
         owner: Whose.
         session: Which session.
-        left: The high-water mark of what it has not read; 0 for nothing.
+        counts: Returns the numbers of the mailbox after the reading.
         monitors: Where monitors are kept.
         clock: Where time comes from.
     """
     try:
         if monitors.monitor(mailbox, owner) is not None:
+            numbers = counts()
+            left = numbers.high_water if numbers.unseen else 0
             monitors.change(mailbox, owner, lambda kept, _: collected(kept, clock.now(), session, left))
     except (StorageFailed, Busy):
         # Reading must not fail by it: the next check sees that nothing is unseen.

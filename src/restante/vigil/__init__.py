@@ -231,11 +231,6 @@ class Vigil(Ground):
         now, ids = self._now(now), tuple(automations)
         return self._told(mailbox, token, lambda kept, proof: tending.automated(kept, proof, ids))
 
-    def note_collected(self, mailbox: str, session: str, left: int) -> None:
-        """Keep that a session read its mail; see ``services.monitoring.note_collected``."""
-        parts = self._parts
-        looking.note_collected(mailbox, self.identity.owner, session, left, parts.monitors, parts.clock)
-
     # -- ending --------------------------------------------------------------------------------------------
 
     def stop(self, mailbox: str, *, token: str = "") -> Answer:

@@ -11,7 +11,6 @@ from restante.agents.calling import command_name
 from restante.domain.errors import Refused, UsageError
 from restante.domain.outlook import NO_WAY
 from restante.domain.registry import Identity
-from restante.stores.sql.monitors import SqlMonitors
 from restante.vigil import Vigil
 from restante.wiring.sessions import SessionParts, open_window
 from restante.wiring.sights import HomeSights
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
 class MonitorParts(SessionParts):
     """The parts of a vigil; each is made when it is first asked for. See ``SessionParts``."""
 
-    @cached_property
+    @property
     def monitors(self) -> Monitors:
         """The monitors: teams.db, made by the first arming, or the database that is configured."""
-        return SqlMonitors(self._teams, self.clock)
+        return self._monitors
 
     @cached_property
     def all_sights(self) -> Sights:

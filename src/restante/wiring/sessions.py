@@ -220,6 +220,17 @@ class SessionParts:
 
         return SqlRoleBoxes(self._teams, self.clock, self.ids, self._limits)
 
+    @property
+    def monitors(self) -> Monitors | None:
+        """Who is woken for which mailbox, in the same place; ``None`` where there is no such place yet."""
+        return self._monitors if self.has_roles else None
+
+    @cached_property
+    def _monitors(self) -> Monitors:
+        from restante.stores.sql.monitors import SqlMonitors
+
+        return SqlMonitors(self._teams, self.clock)
+
     @cached_property
     def sights(self) -> Sights:
         """The numbers of mailboxes there."""

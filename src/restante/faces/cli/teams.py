@@ -55,7 +55,9 @@ def join(role: str, directory: str, as_json: bool) -> None:
 
 def leave(role: str, directory: str, as_json: bool) -> None:
     """Take a role out of its team; its mail stays."""
-    left = roster_of(directory).leave(role)
+    roster = roster_of(directory)
+    left = roster.leave(role)
+    _tell_freed(roster)
     if as_json:
         from restante.faces.cli.jsonable import print_json
 
@@ -98,6 +100,7 @@ def drop(role: str, directory: str, as_json: bool) -> None:
     """Let go of a role; its mail waits for whoever takes it next."""
     roster = roster_of(directory)
     released = roster.drop(role)
+    _tell_freed(roster)
     if as_json:
         from restante.faces.cli.jsonable import print_json
 
@@ -108,6 +111,12 @@ def drop(role: str, directory: str, as_json: bool) -> None:
         say(f"dropped {role}; its mail waits for whoever takes it next")
     else:
         say(f"took {role} from {visible(released)}; its mail waits for whoever takes it next")
+
+
+def _tell_freed(roster: Roster) -> None:
+    """Say, once, which tasks of the agent program watched the role."""
+    if roster.freed:
+        tell(f"remove these scheduled tasks of the agent program, which watched it: {visible(' '.join(roster.freed))}")
 
 
 def history(what: str, limit: str, directory: str, as_json: bool) -> None:
