@@ -26,9 +26,11 @@ def ulid_value(text: str) -> int:
     return value
 
 
-@given(kind=kinds, at=instants, lot=randomness)
-def test_an_id_holds_its_kind_second_millisecond_and_lot(kind: str, at: datetime, lot: int) -> None:
-    made = compose(kind, at, lot)
+@given(kind=kinds, at=instants, lot=randomness, is_one_of_many=st.booleans())
+def test_an_id_holds_its_kind_second_millisecond_and_lot(
+    kind: str, at: datetime, lot: int, is_one_of_many: bool
+) -> None:
+    made = compose(kind, at, lot, is_one_of_many=is_one_of_many)
     assert is_well_formed(made)
     assert is_well_formed(made, kind)
     assert made.startswith(f"{kind}_{at:%Y%m%dT%H%M%S}_")

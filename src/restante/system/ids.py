@@ -8,6 +8,9 @@ from datetime import UTC, datetime
 
 from restante.domain.ids import compose, milliseconds
 
+# A command makes no more.
+_FEW = 4
+
 
 class MonotonicIds:
     """ULIDs that sort in the order they were made, also within one millisecond (the ULID specification's rule)."""
@@ -17,6 +20,7 @@ class MonotonicIds:
         self._last = datetime.min.replace(tzinfo=UTC)
         self._last_ms = milliseconds(self._last)
         self._randomness = 0
+        self._made = 0
 
     def new(self, kind: str, at: datetime) -> str:
         """Return a fresh id of the kind."""
@@ -29,4 +33,5 @@ class MonotonicIds:
             else:
                 # The same millisecond, or a clock that was set back: counting on keeps the order.
                 self._randomness += 1
-            return compose(kind, self._last, self._randomness)
+            self._made += 1
+            return compose(kind, self._last, self._randomness, is_one_of_many=self._made > _FEW)

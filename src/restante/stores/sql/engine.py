@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from contextlib import contextmanager
 from functools import partial
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from restante.domain.errors import Busy, StorageFailed
@@ -31,6 +32,20 @@ _OF_PARENT: list[sqlite3.Connection] = []
 _MOST_REMEMBERED = 20_000
 
 
+class _Forks:
+    """Which process this is, counted from the first: else the system is asked a dozen times for each post."""
+
+    so_far = 0
+
+    @classmethod
+    def count(cls) -> None:
+        """Take note of having been forked."""
+        cls.so_far += 1
+
+
+os.register_at_fork(after_in_child=_Forks.count)
+
+
 class _Locks:
     """How often this process locked a database for writing: what a group read before that may not be true under it."""
 
@@ -49,7 +64,7 @@ class Engine:
         self._path = path
         self._busy_seconds = busy_seconds
         self._lock = threading.Lock()
-        self._pid = os.getpid()
+        self._forks = _Forks.so_far
         self._connection: sqlite3.Connection | None = None
         # The thread whose steps are one transaction, whether that began, and what undid all of it.
         self._leader = 0
@@ -101,7 +116,7 @@ class Engine:
             return
         patience = self._busy_seconds
         with self._held():
-            self._leader = threading.get_ident()
+            self._leader = get_ident()
             try:
                 self._busy_seconds = 0.0 if at_once else patience
                 yield
@@ -343,7 +358,7 @@ class Engine:
 
     def _is_leading(self) -> bool:
         """Whether the calling thread is within ``together``."""
-        return self._leader == threading.get_ident() and self._pid == os.getpid()
+        return self._leader == get_ident() and self._forks == _Forks.so_far
 
     @contextmanager
     def _held(self) -> Iterator[None]:
@@ -358,10 +373,10 @@ class Engine:
 
     def _take(self) -> None:
         """Take the connection for this thread."""
-        if os.getpid() != self._pid:
+        if self._forks != _Forks.so_far:
             if self._connection:
                 _OF_PARENT.append(self._connection)
-            self._connection, self._lock, self._pid = None, threading.Lock(), os.getpid()
+            self._connection, self._lock, self._forks = None, threading.Lock(), _Forks.so_far
             self._leader, self._has_begun, self._undone, self._is_looking = 0, False, None, False
             self._remembered_of = (None, 0)
         if not self._lock.acquire(timeout=self._busy_seconds):
