@@ -108,8 +108,10 @@ async def _patiently(
             raise ClientGoneError
         if why is Why.STOP:
             return looked, False
+        # However much may be asked for: little more than last time is there.
+        is_brief = brief or looked.reading.counts.pending < _MOST_BRIEF // 2
         try:
-            looked = await ask.run(look, park if why is Why.CHANGE else None, brief=brief)
+            looked = await ask.run(look, park if why is Why.CHANGE else None, brief=is_brief)
         except NoSuchSession:
             # It was deleted, and its mail with it.
             return looked._replace(reading=looked.reading._replace(entries=(), counts=Counts(), left_out=0)), False
