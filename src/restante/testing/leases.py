@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
     from restante.testing.contract.team_parts import TeamsBase
 
-_ROLES = st.sampled_from(["team/alice", "team/bob", "team2/alice"])
-_OWNERS = st.sampled_from(["", "ann"])
-_SESSIONS = st.sampled_from(["one", "two", "three"])
-_GENERATIONS = st.none() | st.integers(0, 4)
+# Nearly everything happens to one role, so that much happens to it; the others are there to stay as they are.
+_ROLES = st.sampled_from(["team/alice", "team/alice", "team/alice", "team/bob"])
+_OWNERS = st.sampled_from(["", "", "", "ann"])
+_SESSIONS = st.sampled_from(["one", "two"])
+_GENERATIONS = st.sampled_from([None, None, 1, 2, 3])
 _SECONDS = st.sampled_from([0.001, 1, 30, 59.999, 60, 3600, -1, -60, -3600])
 _Key = tuple[str, str]
 
@@ -44,7 +45,7 @@ class _Model:
         self.members: set[_Key] = set()
         self.generations: dict[_Key, int] = {}
         self.holds: dict[_Key, _Hold] = {}
-        self.pids = {"one": 1, "two": 2, "three": 3}
+        self.pids = {"one": 1, "two": 2}
         self.dead: set[int] = set()
 
     def may_take(self, key: _Key, session: str, now: datetime) -> bool:
@@ -72,6 +73,7 @@ class _LeaseMachine(RuleBasedStateMachine):
         self.clock = FakeClock()
         self.parts = self.contract.make_team_parts(self.place, self.clock)
         self.model = _Model()
+        self.join("team/alice", "")
 
     def presence(self, process: Process | None) -> Presence:
         """Say of the model's dead that they are gone, whoever asks."""
