@@ -122,7 +122,7 @@ def finish(inboxes: Inboxes, sent: dict[str, bytes]) -> None:
     assert list(begun.glob("*.json")) == []
 
 
-@pytest.mark.parametrize("stride", [97, pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [97, pytest.param(19, marks=pytest.mark.slow)])
 def test_a_round_killed_before_any_of_its_steps_is_ended_by_the_next(
     inboxes: Inboxes, tmp_path: Path, stride: int
 ) -> None:

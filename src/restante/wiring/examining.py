@@ -1,20 +1,21 @@
-"""Looks an OACP tree over: what is there, what is old, what cannot be relied on. Nothing is changed by looking."""
+"""Looks an OACP tree over: what is there, what is old, what cannot be relied on. Looking changes nothing."""
 
 from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from restante.autonomy.findings import sweep
 from restante.autonomy.policy import parse_policy
 from restante.domain.errors import RestanteError
 from restante.stores.files import read_file
-from restante.stores.oacp.audit import AuditStore
+from restante.stores.oacp.audit import FOLDER, AuditStore
 from restante.stores.oacp.layout import ARCHIVE, INBOX, PROJECTS, Tree
 from restante.system.signing.desk import ReceiverDesk, read_pins
 from restante.system.signing.jwk import NoCrypto
 from restante.system.signing.places import place_of
+from restante.wiring.attending import Attendance, Result
 from restante.wiring.mailing import Mail
 from restante.wiring.trusting import FORM, trust_of
 
@@ -24,27 +25,6 @@ if TYPE_CHECKING:
     from restante.ports import Clock
 
 _STALE_NANOSECONDS = 24 * 3600 * 1_000_000_000
-
-
-class Result(NamedTuple):
-    """One thing that was looked at.
-
-    Attributes:
-        name: What.
-        severity: ``ok``, ``skip``, ``warn`` or ``error``.
-        message: What was found.
-        fix_hint: What to do about it.
-    """
-
-    name: str
-    severity: str
-    message: str
-    fix_hint: str = ""
-
-    def report(self) -> dict[str, object]:
-        """Return it as the doctor prints it."""
-        shown: dict[str, object] = {"name": self.name, "severity": self.severity, "message": self.message}
-        return {**shown, "fix_hint": self.fix_hint} if self.fix_hint else shown
 
 
 class Examiner:
@@ -61,19 +41,35 @@ class Examiner:
         self._tree = Tree(home)
         self._project = project
         self._clock = clock
+        self._attendance = Attendance(home, project, clock.now())
 
-    def categories(self) -> Iterator[tuple[str, list[Result]]]:
-        """Give each category with what was found."""
+    def mend(self) -> list[str]:
+        """Make what is missing and can be made safely; return what was done. See ``Attendance.mend``."""
+        return self._attendance.mend(self._tree.agents(self._project)) if self._project else []
+
+    def categories(self, audits: str = "") -> Iterator[tuple[str, list[Result]]]:
+        """Give each category with what was found.
+
+        Args:
+            audits: A folder of audit records that is looked at too; empty for none.
+        """
         yield "Environment", list(self._environment())
-        if not self._project:
-            return
+        yield "Agent Registry", list(self._attendance.registry())
+        if self._project:
+            yield from self._of_project()
+        if audits:
+            yield "Audit", [_audit(audits)]
+
+    def _of_project(self) -> Iterator[tuple[str, list[Result]]]:
         yield "Workspace", list(self._workspace())
         try:
             agents = self._tree.agents(self._project)
         except RestanteError:
             return
         yield "Inbox Health", [one for agent in agents for one in self._inbox(agent)]
+        yield "Schemas", list(self._attendance.schemas(agents))
         yield "Autonomy", [one for agent in agents for one in self._autonomy(agent)]
+        yield "Agent Status", list(self._attendance.statuses(agents))
         yield "Trust Root", list(self._trust(agents))
 
     def _environment(self) -> Iterator[Result]:
@@ -177,3 +173,10 @@ class Examiner:
                 yield Result(agent, "warn", f"{agent}: enforces and believes nobody", "oacp trust import STUB")
             else:
                 yield Result(agent, "ok", f"{agent}: {len(pins)} pin(s), {active} active")
+
+
+def _audit(folder: str) -> Result:
+    if os.path.basename(os.path.normpath(folder)) == FOLDER[-1]:
+        return Result("audit-directory-basename", "ok", "audit directory basename is canonical")
+    text = f"audit directory {folder!r}: expected basename {FOLDER[-1]!r}; other programs may not see what is in it"
+    return Result("audit-directory-basename", "warn", text)

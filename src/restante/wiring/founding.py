@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.autonomy.record import SPEC_VERSION
@@ -171,6 +172,35 @@ class Founder:
             steps.append(Step(os.path.join(place, "agent_card.yaml"), "create_file", card.encode()))
         return [*(one for one in steps if not os.path.lexists(one.path)), self._membership(agent, runtime)]
 
+    def plan_profile(self, agent: str, runtime: str) -> list[Step]:
+        """Return what an agent's global profile lacks: all of it, or nothing.
+
+        Raises:
+            UsageError: A name is none.
+        """
+        _check_agent(agent)
+        if runtime not in (*RUNTIMES, "human"):
+            raise UsageError(f"invalid runtime {runtime!r}", remedy=f"one of: {', '.join(RUNTIMES)}, human")
+        step = self._membership(agent, runtime)
+        whole = step.content + b"projects: []\n"
+        return [] if os.path.lexists(step.path) else [Step(step.path, "create_file", whole)]
+
+    def sync(self) -> tuple[int, int, int]:
+        """Note every membership in the global profiles; return how many were made, changed and left as they are.
+
+        Raises:
+            StorageFailed: A profile cannot be written.
+        """
+        made, changed, members = 0, 0, known_agents(self._tree.home)
+        for one in members:
+            agent, projects = str(one["agent"]), one["projects"]
+            step = self._membership(agent)
+            is_new = not os.path.lexists(step.path)
+            done = [self.apply([step], str(name)) for name in projects] if isinstance(projects, list) else []
+            made += is_new and any(done)
+            changed += not is_new and any(done)
+        return made, changed, len(members) - made - changed
+
     def apply(self, steps: Sequence[Step], project: str) -> list[str]:
         """Make what is planned; return the paths that were made.
 
@@ -281,3 +311,30 @@ def _runtime(tree: Tree, agent: str) -> str:
         return "unknown"
     runtime = profile.get("runtime") if isinstance(profile, dict) else None
     return runtime if isinstance(runtime, str) else "unknown"
+
+
+def profile_of(home: str, agent: str, project: str = "") -> str:
+    """Return an agent's global profile as YAML; with a project, what its card there says is put over it.
+
+    Raises:
+        NothingThere: There is no profile.
+        Unreadable: It, or the card, is no YAML.
+    """
+    from restante.stores.oacp.library import yaml
+
+    _check_agent(agent)
+    tree = Tree(home)
+    shown = _mapping(tree, AGENTS, agent, "profile.yaml")
+    if not shown:
+        raise NothingThere(f"no profile found for agent {agent!r}", remedy=f"oacp agent init {agent} --runtime NAME")
+    card = _mapping(tree, PROJECTS, project, AGENTS, agent, "agent_card.yaml") if project else {}
+    shown |= {key: value for key, value in card.items() if value}
+    text: str = yaml.dump(shown, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True)
+    return text
+
+
+def _mapping(tree: Tree, *way: str) -> dict[str, object]:
+    with suppress(NothingThere), tree.open(*way[:-1]):
+        found = read_typed(read_file(tree.path(*way), most=MOST_BYTES) or b"{}")
+        return found if isinstance(found, dict) else {}
+    return {}

@@ -11,7 +11,7 @@ from restante.stores.oacp.layout import find_home
 from restante.system.clock import FixedClock, clock_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from restante.ports import Clock
 
@@ -100,6 +100,54 @@ def sign_policies(home: str, project: str, agent: str, kid: str, clock: Clock) -
 
     place = place_of(home, project, agent)
     return [one.report() for one in sign_policy(place, clock.now(), split_trailer, kid=kid)]
+
+
+def pin_script(
+    home: str, project: str, agent: str, script: str, env: Sequence[str], kid: str, clock: Clock
+) -> list[dict[str, object]]:
+    """Pin a script in an agent's policy, by what it is now; in those of all projects where none is named.
+
+    Raises:
+        NothingThere: There is no such script, project or policy.
+        Refused: A policy cannot be changed, or is not what was signed.
+    """
+    import hashlib
+
+    from restante.domain.errors import NothingThere, Refused
+    from restante.stores.oacp.layout import Tree
+    from restante.stores.oacp.scripts import Pinned, pin_script
+    from restante.stores.oacp.trailer import split_trailer
+    from restante.system.signing.places import place_of
+    from restante.system.signing.policy import CONFIG, change_config, is_enrolled
+
+    if not script.startswith(("/", "~/")):
+        raise Refused("script path must be absolute or ~/-rooted (as the pin records it)")
+    try:
+        with open(os.path.expanduser(script), "rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise NothingThere(f"script not found: {script} ({error.strerror})") from None
+    tree = Tree(home)
+    if project:
+        tree.check_agent(project, agent)
+    places = [place_of(home, one, agent) for one in ([project] if project else tree.projects())]
+    found = [place for place in places if project or os.path.isfile(place.config)]
+    if not found:
+        raise NothingThere(f"no project under {home} has a policy of {agent}")
+    done: list[dict[str, object]] = []
+    for place in found:
+        made: list[Pinned] = []
+
+        def edit(text: bytes, made: list[Pinned] = made) -> bytes:
+            made.append(pin_script(text, script, digest, env))
+            return made[0].text
+
+        kids = change_config(place, clock.now(), split_trailer, edit, kid=kid)
+        shown = {"project": place.project, "path": place.config, "script": script, "sha256": digest, "env": list(env)}
+        counted = {"outcome": made[0].outcome, "pins": made[0].total, "signed": bool(kids)}
+        proven = {"enrolled": is_enrolled(place, CONFIG), **({"signer_kids": list(kids)} if kids else {})}
+        done.append({**shown, **counted, **proven})
+    return done
 
 
 def projects_of(home: str) -> list[str]:

@@ -319,7 +319,8 @@ def test_the_doctor_finds_a_sound_tree_sound(oacp: Oacp, demo: Path, tmp_path: P
     told = oacp("doctor", "--project", "demo", "--json", "-o", tmp_path / "report.json")
     assert told.code == 0, told.out
     names = [one["name"] for one in told.json["categories"]]
-    assert names == ["Environment", "Workspace", "Inbox Health", "Autonomy", "Trust Root"]
+    agents = ["Agent Registry", "Workspace", "Inbox Health", "Schemas", "Autonomy", "Agent Status"]
+    assert names == ["Environment", *agents, "Trust Root"]
     assert json.loads((tmp_path / "report.json").read_text()) == told.json
     assert oacp("doctor", "--project", "nope").code == 1
 

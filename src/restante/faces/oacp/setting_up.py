@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from restante.domain.errors import Conflict, RestanteError, UsageError
+from restante.domain.text import visible
 from restante.faces.oacp.ends import FAILED, HELD, USAGE, Flags, Verbs, clock, fail, home_of, say, say_json, tell
 
 _EXISTS = HELD
@@ -61,8 +62,58 @@ def _link(text: str) -> tuple[str, str]:
 
 
 def agent(words: list[str]) -> int:
-    """Run ``add`` or ``list``."""
-    return Verbs("agent", {"add": add, "list": listed}).run(words)
+    """Run a word of ``agent``."""
+    return Verbs("agent", {"add": add, "init": begin, "sync": sync, "show": show, "list": listed}).run(words)
+
+
+def begin(words: list[str]) -> int:
+    """Make an agent's global profile; one that is there stays as it is."""
+    flags = Flags("agent init", "Make an agent's global profile.")
+    flags.add_argument("name")
+    flags.add_argument("--runtime", required=True)
+    flags.home()
+    given = flags.parse_args(words)
+    from restante.wiring.founding import Founder
+
+    founder = Founder(home_of(given.oacp_dir), clock().now())
+    try:
+        made = founder.apply(founder.plan_profile(given.name, given.runtime), "")
+    except RestanteError as error:
+        return fail(error, code=FAILED)
+    say(f"Created global profile: {made[0]}" if made else f"Profile already exists (unchanged): {given.name}")
+    return 0
+
+
+def sync(words: list[str]) -> int:
+    """Note in the global profiles which agents belong to which projects."""
+    flags = Flags("agent sync", "Note in the global profiles which agents belong to which projects.")
+    flags.home()
+    given = flags.parse_args(words)
+    from restante.wiring.founding import Founder
+
+    try:
+        made, changed, kept = Founder(home_of(given.oacp_dir), clock().now()).sync()
+    except RestanteError as error:
+        return fail(error, code=FAILED)
+    counts = f"created {made}, updated {changed}, unchanged {kept}"
+    say(f"Agent registry synchronized: {made + changed + kept} agent(s); {counts}.")
+    return 0
+
+
+def show(words: list[str]) -> int:
+    """Show an agent's profile."""
+    flags = Flags("agent show", "Show an agent's profile.")
+    flags.add_argument("name")
+    flags.add_argument("--project", default="", help="put what its card there says over it")
+    flags.home()
+    given = flags.parse_args(words)
+    from restante.wiring.founding import profile_of
+
+    try:
+        say(visible(profile_of(home_of(given.oacp_dir), given.name, given.project)).rstrip("\n"))
+    except RestanteError as error:
+        return fail(error, code=FAILED)
+    return 0
 
 
 def add(words: list[str]) -> int:

@@ -22,6 +22,7 @@ def trust(words: list[str]) -> int:
         "revoke": revoke,
         "sign-policy": sign_policy,
         "retire": retire,
+        "pin-script": pin_script,
     }
 
     def guarded(act: Callable[[list[str]], int]) -> Callable[[list[str]], int]:
@@ -200,4 +201,32 @@ def sign_policy(words: list[str]) -> int:
         assert isinstance(kids, list)
         for kid in kids:
             say(f"  kid: {kid}")
+    return 0
+
+
+def pin_script(words: list[str]) -> int:
+    """Pin a script that running tasks may call."""
+    flags = Flags("trust pin-script", "Pin a script that a running task may call, by what it is now.")
+    flags.add_argument("script", help="absolute, or from ~; pinned as it is written")
+    flags.add_argument("--project", default="")
+    flags.add_argument("--all-projects", action="store_true", help="every project where the agent has a policy")
+    flags.add_argument("--agent", required=True)
+    flags.add_argument("--env", action="append", default=[], metavar="NAME", help="a variable that a caller may set")
+    flags.add_argument("--kid", default="", help="only this key signs")
+    flags.home()
+    flags.json()
+    given = flags.parse_args(words)
+    if bool(given.project) == given.all_projects:
+        flags.error("give --project, or --all-projects")
+    from restante.wiring.oacp import pin_script as pin
+
+    home = home_of(given.oacp_dir)
+    done = pin(home, given.project, given.agent, given.script, given.env, given.kid, clock())
+    if given.json:
+        say_json(done)
+        return 0
+    for one in done:
+        how = "signed" if one["signed"] else "unsigned (oacp trust keygen, then sign-policy)"
+        say(f"OK: {one['project']}: {one['outcome']} pin for {one['script']} ({one['pins']} pin(s), {how})")
+        say(f"  config: {one['path']}")
     return 0

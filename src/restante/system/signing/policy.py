@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from restante.domain.errors import NothingThere, Unreadable
+from restante.domain.errors import NothingThere, Refused, Unreadable
 from restante.system.signing.encoding import BadAuth
 from restante.system.signing.files import locked, put, read_small
 from restante.system.signing.jose import POLICY, Entry, Signing, seal, signing_input, trailer_line, unseal
 from restante.system.signing.jwk import NoCrypto, holds
-from restante.system.signing.keys import signing_keys, stubs_of
+from restante.system.signing.keys import listed, signing_keys, stubs_of
 from restante.system.signing.places import Place, enrollment_of
 
 if TYPE_CHECKING:
@@ -192,6 +192,51 @@ def sign_policy(
     if not done:
         raise NothingThere(f"{place.config} and {place.pins}: neither is there, so there is nothing to sign")
     return done
+
+
+def change_config(
+    place: Place,
+    now: datetime,
+    split: Callable[[bytes], Parts],
+    edit: Callable[[bytes], bytes],
+    *,
+    kid: str = "",
+) -> tuple[str, ...]:
+    """Change a receiver's ``config.yaml`` in one step, and sign it again where the receiver has a key.
+
+    Args:
+        place: Whose policy.
+        now: The time.
+        split: Takes a file apart.
+        edit: Gets the policy without its signature; gives it as it is to be.
+        kid: Only this key signs, where one is named.
+
+    Returns:
+        Who signed; nobody where there is no key and the policy was not signed before.
+
+    Raises:
+        NothingThere: There is no policy, or no key though it must be signed.
+        Refused: It is not what was signed: signing it would vouch for what somebody else changed.
+    """
+    with locked(place.config + ".lock"):
+        raw = read_small(place.config)
+        if raw is None:
+            raise NothingThere(f"receiver config not found: {place.config}")
+        parts = split(raw)
+        proof = verify_policy(place, CONFIG, parts)
+        if proof.status not in ("verified", "unsigned"):
+            raise Refused(
+                f"{place.config}: {proof.reason or proof.status}",
+                remedy="look at it; sign-policy vouches for it as it is",
+            )
+        data = edit(parts.prefix)
+        if proof.status == "unsigned" and not kid and not listed(place.home, place.receiver):
+            put(place.config, data)
+            return ()
+        keys = signing_keys(place.home, place.receiver, kid)
+        signed = _sign_one(place, CONFIG, place.config, keys, split, data)
+        _enrol(place, CONFIG, keys[0].kid, now)
+        return signed.kids
 
 
 def _sign_one(
