@@ -125,7 +125,9 @@ class FileDoorbells:
             return
         path = self._path(mailbox)
         with suppress(OSError):
-            os.utime(path, follow_symlinks=False)
+            # The kernel's own time stands still for milliseconds, in which two rings would look like one.
+            now = time.time_ns()
+            os.utime(path, ns=(now, now), follow_symlinks=False)
             write_fifo(path + FIFO, RING)
 
     def rung(self, mailboxes: Sequence[str]) -> list[str]:
@@ -143,36 +145,34 @@ class FileDoorbells:
     def ticks(self, timeout: float | None = None) -> Iterator[None]:
         """Yield once at the start, whenever a bell may have rung, and once when the time is over; see ``Doorbells``."""
         end = None if timeout is None else time.monotonic() + timeout
-        # Before the first look of whoever asked: what rings while they look must not be missed.
-        before = self._signature()
+        # Before the look of whoever asked: what rings while they look must not be missed.
+        told = self._signature()
         yield
         while not self._is_closed:
-            looks = self.looks or not before
+            looks = self.looks or not told
             left = _SLICE_SECONDS if end is None else max(0.001, min(_SLICE_SECONDS, end - time.monotonic()))
-            for is_news in self._look(before, left) if looks else self._listen(left):
-                if is_news:
+            for _ in self._sleep(left) if looks else self._listen(left):
+                now = self._signature()
+                is_over = end is not None and time.monotonic() >= end
+                if now != told or self._nudged.raised or is_over:
+                    told, self._nudged.raised = now, False
                     yield
-                if end is not None and time.monotonic() >= end:
-                    yield
+                if is_over or self._is_closed:
                     return
-                if looks:
+                if not now:
                     break
-            if self._nudged.raised:
-                self._nudged.raised = False
-                yield
-            before = self._signature()
 
-    def _look(self, before: tuple[tuple[str, int], ...], seconds: float) -> Iterator[bool]:
+    def _sleep(self, seconds: float) -> Iterator[None]:
         time.sleep(min(_LOOK_SECONDS, seconds))
-        yield self._signature() != before
+        yield
 
-    def _listen(self, seconds: float) -> Iterator[bool]:
-        """Tell whether there was news, once for each slice of time, as long as any mailbox is armed."""
+    def _listen(self, seconds: float) -> Iterator[None]:
+        """Yield when the kernel tells of a change, and now and then."""
         from watchfiles import watch
 
         began = False
         with suppress(OSError):
-            for changes in watch(
+            for _ in watch(
                 self._directory,
                 watch_filter=None,
                 debounce=2 * _STEP_MS,
@@ -183,15 +183,12 @@ class FileDoorbells:
                 recursive=False,
                 stop_event=self._nudged,
             ):
-                # The first answer also stands for whatever happened before the kernel began to watch.
-                yield bool(changes) or not began
                 began = True
-                if not self._signature():
-                    return
-        if not began:
+                yield
+        if not began and not self._nudged.raised:
             # The system has no watch left to give; so it is looked, as without the library.
             time.sleep(_LOOK_SECONDS)
-            yield True
+        yield
 
     def _signature(self) -> tuple[tuple[str, int], ...]:
         try:

@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from restante.agents.calling import command_name
@@ -25,7 +26,6 @@ from restante.wiring.wakers import Wakers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from concurrent.futures import Future
 
     from restante.domain.monitor import Monitor
     from restante.domain.monitoring import Answer
@@ -40,7 +40,10 @@ WATCH_SECONDS = 30.0
 _ROUNDS = 10
 _LOOK_SECONDS = 1.0
 _BUSY_SECONDS = 2.0
+_PAUSE_SECONDS = 0.25
+_FINISH_SECONDS = 5.0
 _AT_ONCE = 8
+_NEVER = float("inf")
 _REWAKE = "claude-rewake"
 
 
@@ -75,36 +78,38 @@ class Receivers:
         self._process = process_of(os.getpid())
         self._command = command_name(os.path.dirname(sys.executable), environment)
         self._monitors: dict[_Key, Monitor] = {}
-        self._bells_seen: frozenset[str] | None = None
+        self._bells_seen: frozenset[str] = frozenset()
+        self._learn_at = _NEVER
         self._due: dict[_Key, float] = {}
         self._put_off: dict[_Key, float] = {}
-        self._at_work: dict[_Key, Future[None]] = {}
+        self._at_work: dict[_Key, Thread] = {}
         self._asked: dict[str, datetime] = {}
         self._round = 0
 
     def run(self) -> None:
-        """Listen until told to stop."""
-        from concurrent.futures import ThreadPoolExecutor
-
+        """Listen until told to stop; a wake that is on its way then has a moment to end."""
         next_round = 0.0
-        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="restante-wake") as pool:
-            while not self._bells.is_closed:
-                wait = max(0.0, min([next_round, *list(self._due.values())]) - time.monotonic())
-                for _ in self._bells.ticks(wait):
-                    # A database that is out of reach for a while is no reason to end.
-                    with suppress(RestanteError):
-                        if time.monotonic() >= next_round:
-                            next_round = time.monotonic() + self._watch
-                            self._look_after()
-                        self._hear()
-                        for key in self._now_due():
-                            if key not in self._at_work or self._at_work[key].done():
-                                self._at_work[key] = pool.submit(self._serve, key)
-                            else:
-                                self._due[key] = time.monotonic() + _LOOK_SECONDS
-                    if any(when < next_round for when in list(self._due.values())):
-                        # To wait for that, and no longer.
-                        break
+        while not self._bells.is_closed:
+            wait = max(0.0, min(next_round, self._learn_at, *list(self._due.values())) - time.monotonic())
+            for _ in self._bells.ticks(wait):
+                # A database that is out of reach for a while is no reason to end.
+                with suppress(RestanteError):
+                    if time.monotonic() >= next_round:
+                        next_round = time.monotonic() + self._watch
+                        self._look_after()
+                    self._hear()
+                    self._put_to_work()
+                if min(self._learn_at, *list(self._due.values()), _NEVER) < next_round:
+                    # To wait for that, and no longer.
+                    break
+        end = time.monotonic() + _FINISH_SECONDS
+        for thread in self._at_work.values():
+            thread.join(max(0.0, end - time.monotonic()))
+
+    @property
+    def looks(self) -> bool:
+        """Whether bells are heard by looking once a second."""
+        return self._bells.looks
 
     def stop(self) -> None:
         """Let ``run`` end, from whatever thread or signal handler."""
@@ -114,12 +119,17 @@ class Receivers:
 
     def _hear(self) -> None:
         there = self._bells.there()
+        now = time.monotonic()
         if there != self._bells_seen:
             self._bells_seen = there
+            # A bell goes a moment before it is kept that nobody listens any more.
+            self._learn_at = now + _LOOK_SECONDS
+            self._learn()
+        elif now >= self._learn_at:
+            self._learn_at = _NEVER
             self._learn()
         addresses = list(dict.fromkeys(mailbox for mailbox, _ in self._monitors))
         rung = set(self._bells.rung(addresses))
-        now = time.monotonic()
         for key in self._monitors:
             if key[0] in rung:
                 self._due[key] = now
@@ -135,12 +145,19 @@ class Receivers:
             self._put_off.pop(key, None)
         self._monitors = found
 
-    def _now_due(self) -> list[_Key]:
+    def _put_to_work(self) -> None:
+        """Look at every mailbox that is due, each in a thread of its own: a wake takes seconds to be confirmed."""
         now = time.monotonic()
-        due = [key for key, when in list(self._due.items()) if when <= now]
-        for key in due:
+        self._at_work = {key: thread for key, thread in self._at_work.items() if thread.is_alive()}
+        for key in [key for key, when in list(self._due.items()) if when <= now]:
+            if key in self._at_work or len(self._at_work) >= _AT_ONCE:
+                self._due[key] = now + _PAUSE_SECONDS
+                continue
             del self._due[key]
-        return due
+            # The system may end it where a wake hangs: what was decided is kept, and is looked at again.
+            thread = Thread(target=self._serve, args=(key,), name="restante-wake", daemon=True)
+            self._at_work[key] = thread
+            thread.start()
 
     def _later(self, key: _Key, seconds: float) -> None:
         """Look at a mailbox again after a while; from whatever thread."""

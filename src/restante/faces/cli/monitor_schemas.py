@@ -72,5 +72,7 @@ MONITOR_SCHEMAS: dict[str, dict[str, Any]] = {
     "monitor stop": _ENDED,
     "monitor prepare": {"anyOf": [record(**_ANSWER_FIELDS, prompt=TEXT), _BUSY]},
     "monitor prompt": {"anyOf": [record(prompt=TEXT), _BUSY]},
+    # A line for each thing that happens.
+    "monitor run": record(said=TEXT),
     "monitor mode": {"anyOf": [*_ANSWER["anyOf"], *_ENDED["anyOf"]]},
 }

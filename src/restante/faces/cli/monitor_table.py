@@ -154,6 +154,14 @@ MONITOR_COMMANDS = (
         audience=_MONITORS,
     ),
     Command(
+        "monitor run",
+        "Listen for all armed mailboxes and wake their sessions, until stopped.",
+        "Says what it listens for and whom it woke, never a word of mail. Any number may run at once: a session is "
+        "woken once for what is new. While restante serve runs it does the same, and nothing else is needed beside it.",
+        "hosting:run",
+        audience=_MONITORS,
+    ),
+    Command(
         "monitor mode",
         "Wake a session for a mailbox (monitor), or only tell it in its turns (turn), or not even that (off).",
         "turn and off end what monitor began, and leave everything else as it was before; what is told in turns is a "

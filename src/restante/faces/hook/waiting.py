@@ -19,13 +19,13 @@ _MOST = 65_536
 
 
 def main() -> None:
-    """Answer one line; arguments are the session, the beginning of its files' names, and the line."""
+    """Answer one line; arguments are the session, the beginning of its files' names, the line, and who asks."""
     code = WAITS
     try:
-        session, own, line = sys.argv[1:4]
+        session, own, line, waiter = sys.argv[1:5]
         if line in {"s", "Stop"}:
             time.sleep(_SETTLE_SECONDS)
-        code = answer(session, own)
+        code = answer(session, own, int(waiter))
     except Exception:  # noqa: BLE001 - whatever it is, the waiter waits on
         if os.environ.get("RESTANTE_DEBUG"):
             import traceback
@@ -36,8 +36,14 @@ def main() -> None:
     os._exit(code)
 
 
-def answer(session: str, own: str) -> int:
-    """Take what else the pipe says, look for mail, and return what the waiter is to do."""
+def answer(session: str, own: str, waiter: int) -> int:
+    """Take what else the pipe says, look for mail, and return what the waiter is to do.
+
+    Args:
+        session: Whose waiter it is.
+        own: The beginning of its files' names.
+        waiter: Its process: where that has gone, nobody would be woken by what is found.
+    """
     for line in _lines(own + ".fifo"):
         kind, _, rest = line.partition(" ")
         if kind == "q":
@@ -53,7 +59,7 @@ def answer(session: str, own: str) -> int:
             return WAKES
     from restante.wiring.receiving import look
 
-    text = look(session, os.environ)
+    text = look(session, os.environ) if os.getppid() == waiter else ""
     if text:
         sys.stderr.write(text + "\n")
         return WAKES
