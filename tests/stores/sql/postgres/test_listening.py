@@ -15,6 +15,7 @@ from restante.domain.mailbox import Mark
 from restante.domain.registry import Arrival, Latch
 from restante.stores.sql.listening import Heard, PostgresWatcher
 from restante.stores.sql.postgres import PostgresDatabase, open_postgres
+from restante.stores.sql.role_boxes import SqlRoleBoxes
 from restante.stores.sql.sessions import SqlSessions
 from restante.stores.sql.store import SqlMailbox
 from restante.testing import FakeClock, SequentialIds, make_draft
@@ -98,6 +99,17 @@ def test_every_committed_change_is_heard_of_with_its_owner_and_place(
         assert ears.next() == (Heard("session", "", "b"),)
         with pytest.raises(Empty):
             ears.heard.get(timeout=0.2)
+
+
+def test_mail_to_a_role_is_heard_of_under_the_address_of_the_role(database: PostgresDatabase, clock: FakeClock) -> None:
+    """Whatever owner it is of: where two have a role of one name, the database tells them apart and nobody else."""
+    boxes = SqlRoleBoxes(database, clock, SequentialIds())
+    for owner in ("", "ann", "o\0@é"):
+        boxes.post("team/alice", owner, make_draft())
+    with listening(database) as ears:
+        for owner in ("", "ann", "o\0@é"):
+            boxes.post("team/alice", owner, make_draft())
+            assert ears.next() == (Heard("mail", owner, "team/alice"),)
 
 
 def test_a_name_that_no_notice_holds_is_heard_as_look_everywhere(database: PostgresDatabase, clock: FakeClock) -> None:
