@@ -13,7 +13,7 @@ from restante.domain.receipt import Action, Decision
 from restante.faces.cli.command import ACTIONS, AUDIENCES, DECISIONS, PRIORITIES, SCOPES
 from restante.faces.cli.intake_schemas import INTAKE_SCHEMAS
 from restante.faces.cli.monitor_schemas import MONITOR_SCHEMAS
-from restante.faces.cli.schemas import ERROR, SCHEMAS
+from restante.faces.cli.schemas import ERROR, SCHEMAS, TEAM_SCHEMAS
 from restante.faces.cli.session_schemas import SESSION_SCHEMAS
 from restante.faces.cli.table import COMMANDS
 
@@ -96,7 +96,8 @@ def test_every_answer_is_as_its_schema_says(
     ask("uninstall")
     ask("completion", "zsh")
     # Those of sessions and of verified intake are asked in their own tests.
-    assert asked == set(SCHEMAS) - set(SESSION_SCHEMAS) - set(INTAKE_SCHEMAS) - set(MONITOR_SCHEMAS)
+    elsewhere = (SESSION_SCHEMAS, TEAM_SCHEMAS, INTAKE_SCHEMAS, MONITOR_SCHEMAS)
+    assert asked == set(SCHEMAS).difference(*elsewhere)
 
 
 @pytest.mark.parametrize(

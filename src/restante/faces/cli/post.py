@@ -9,15 +9,13 @@ from restante.domain.ids import is_well_formed, resolve
 from restante.domain.message import Draft, Priority, choose
 from restante.domain.roster import kept_note, sent_lines, trace_lines
 from restante.domain.telling import is_of_role
-from restante.domain.text import one_line
 from restante.faces.cli.inputs import office_of, text_from, when_from
-from restante.faces.cli.output import paint, say, tell
-from restante.faces.cli.windows import checked, number_from, window_of
+from restante.faces.cli.output import say, tell
+from restante.faces.cli.windows import checked, number_from, warn_of, window_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from restante.domain.message import Sender
     from restante.domain.overview import Handed, Trace
     from restante.domain.registry import Identity
     from restante.ports.sessions import Window
@@ -76,17 +74,6 @@ def answer_post(handed: Handed, identity: Identity, as_json: bool) -> None:
         tell(
             f"{handed.counts.pending} pending there, {handed.counts.unseen} unseen; "
             f"next: restante receipts {message.id[-8:]}{answer}"
-        )
-
-
-def warn_of(sender: Sender, identity: Identity) -> None:
-    """Warn whoever posted and proved nothing."""
-    if not sender.name.startswith("session:") and not sender.verified:
-        claimed = f"{one_line(identity.claimed, 80)!r} names no live session of yours" if identity.claimed else ""
-        tell(
-            paint("warning: ", "yellow")
-            + (f"{claimed}: it" if claimed else "nothing proved who sent this: it")
-            + " was sent as user (unverified), and the receiver is told so"
         )
 
 

@@ -129,6 +129,7 @@ _TRUST = or_null(record(**_PLAN_FIELDS, outcome=words(TRUST_OUTCOMES)))
 
 # With --to; the same as post to a role.
 _COPIES = copies(_MESSAGE, _COUNTS)
+TEAM_SCHEMAS = team_schemas(_ENTRY, _COUNTS)
 
 ERROR = record(
     error=record(
@@ -196,7 +197,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "completion": record(shell=words(SHELLS), script=TEXT),
     **SESSION_SCHEMAS,
     "post": {"anyOf": [SESSION_SCHEMAS["post"], _COPIES]},
-    **team_schemas(_ENTRY, _COUNTS),
+    **TEAM_SCHEMAS,
     **MONITOR_SCHEMAS,
     **INTAKE_SCHEMAS,
 }

@@ -18,7 +18,7 @@ from restante.faces.cli.team_render import (
     tally_line,
     team_table,
 )
-from restante.faces.cli.windows import number_from, window_of
+from restante.faces.cli.windows import number_from, warn_of, window_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,7 +150,6 @@ def post_to_role(to: str, draft: Draft, directory: str, *, allow_warnings: bool,
         The exit code: that of the first copy that was refused.
     """
     from restante.domain.roster import sent_as
-    from restante.faces.cli.post import warn_of
 
     roster = roster_of(directory)
     copies = roster.post(to, draft, allow_warnings=allow_warnings)

@@ -6,10 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import Refused, UsageError
+from restante.domain.text import one_line
+from restante.faces.cli.output import paint, tell
 
 if TYPE_CHECKING:
     from restante.config import Settings
+    from restante.domain.message import Sender
     from restante.domain.overview import Row
+    from restante.domain.registry import Identity
     from restante.ports.sessions import Window
 
 
@@ -81,3 +85,14 @@ def number_from(text: str, *, what: str, least: int = 0) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > 9 or int(text) < least:
         raise UsageError(f"{what} {text!r} is no whole number of at least {least}", remedy=f"for example {least + 1}")
     return int(text)
+
+
+def warn_of(sender: Sender, identity: Identity) -> None:
+    """Warn whoever posted and proved nothing."""
+    if not sender.name.startswith("session:") and not sender.verified:
+        claimed = f"{one_line(identity.claimed, 80)!r} names no live session of yours" if identity.claimed else ""
+        tell(
+            paint("warning: ", "yellow")
+            + (f"{claimed}: it" if claimed else "nothing proved who sent this: it")
+            + " was sent as user (unverified), and the receiver is told so"
+        )
