@@ -8,6 +8,7 @@ import ipaddress
 import signal
 import socket
 import sys
+import threading
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +65,7 @@ def run(environment: Mapping[str, str], *, host: str | None = None, port: int | 
         _raise_file_limit()
         Connection.most = _most_connections(settings.server_waits)
         server = Server(lambda: open_exchange(environment, holds_mail=True), host, log)
+        stack.enter_context(_receiving(environment, log))
         asyncio.run(_serve(server, bound, environment, host))
 
 
@@ -74,6 +76,28 @@ def is_loopback(host: str) -> bool:
     with suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
     return False
+
+
+@contextmanager
+def _receiving(environment: Mapping[str, str], log: Log) -> Iterator[None]:
+    """Listen for what is armed, in a thread with databases of its own; where nothing is, it only sleeps."""
+    from restante.wiring.receiving import Receivers
+
+    receivers = Receivers(environment, say=lambda sentence: log.say("monitor", words=sentence))
+
+    def run() -> None:
+        try:
+            receivers.run()
+        except Exception as error:  # noqa: BLE001  it is written down; the mail goes on
+            log.fault("fault", error, route="monitor")
+
+    thread = threading.Thread(target=run, name="restante-receivers", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        receivers.stop()
+        thread.join(STOP_SECONDS)
 
 
 async def _serve(server: Server, bound: socket.socket, environment: Mapping[str, str], host: str) -> None:
