@@ -20,7 +20,7 @@ from restante.faces.http.sending import InternalError, NoSuchMethod, send_error
 from restante.faces.http.waits import Why
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -34,6 +34,8 @@ _Result = TypeVar("_Result")
 MOUNTS = {"/mcp": ("restante.faces.mcp.served", "mcp", "pip install 'restante[mcp]'")}
 _SEEN = "restante.seen"
 _START_SECONDS = 30.0
+# What stands in the one message of an answer that is no word of it being on its way.
+_ANSWER = b'"result"'
 
 
 class Visit(NamedTuple):
@@ -73,6 +75,11 @@ class Mount:
             nonlocal has_begun
             has_begun = True
             await send(message)
+            # Whoever has the answer may ask on before the end of the body is out.
+            if seen and _ANSWER in message.get("body", b""):
+                given = tuple(seen)
+                seen.clear()
+                await self._hand_over(scope, given)
 
         seen: list[Callable[[], object]] = []
         scope = {**scope, _SEEN: seen}
@@ -87,9 +94,6 @@ class Mount:
         except Exception as error:  # noqa: BLE001  whatever it is, it is told in the envelope and written down
             if not has_begun:
                 await send_error(send, self._told(error))
-            return
-        if seen:
-            await self._hand_over(scope, seen)
 
     async def stop(self) -> None:
         """End what runs beside it."""
@@ -172,7 +176,7 @@ class Mount:
         self._office.log.fault("fault", error, route=self._module)
         return InternalError("the server failed to answer; it wrote down where", remedy="see its log")
 
-    async def _hand_over(self, scope: Scope, seen: list[Callable[[], object]]) -> None:
+    async def _hand_over(self, scope: Scope, seen: Sequence[Callable[[], object]]) -> None:
         """Record as seen what was read, as a read of the API does."""
         office = self._office
 

@@ -160,7 +160,10 @@ class _Served:
         if params.name == "wait":
             told = await self._wait(context, arguments)
         elif any(one.name == params.name for one in self._tools):
-            told = await self._ask(context, lambda place: acts.call(params.name, place, arguments), changes=True)
+            try:
+                told = await self._ask(context, lambda place: acts.call(params.name, place, arguments), changes=True)
+            except RestanteError as error:
+                told = acts.failed(error)
         else:
             raise MCPError(types.INVALID_PARAMS, f"no tool {params.name[:80]!r}")
         if told.seen:

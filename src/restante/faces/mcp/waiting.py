@@ -28,17 +28,18 @@ def wait(place: Place, arguments: Mapping[str, object], goes_on: Callable[[float
     try:
         seconds = acts.seconds_in(arguments)
         acts.check_session(place)
+        began = time.monotonic()
+        goes_on(0.0)
         desk = place.desk()
         mail = desks.collect(desk)
         if mail.trouble:
             raise mail.trouble
         opener = place.window if mail.reading else None
-        end, began = time.monotonic() + seconds, time.monotonic()
-        while not mail.has_unseen and (left := end - time.monotonic()) > 0:
-            if not goes_on(min(1.0, (time.monotonic() - began) / seconds)):
-                break
+        while not mail.has_unseen and (left := began + seconds - time.monotonic()) > 0:
             if desks.has_come(desk, min(left, SLICE_SECONDS), opener):
                 mail = desks.collect(desk)
+            elif not goes_on(min(1.0, (time.monotonic() - began) / seconds)):
+                break
         return acts.shown(place, desk) if mail.has_unseen else acts.nothing_came(desk, seconds)
     except RestanteError as error:
         return acts.failed(error)
