@@ -72,6 +72,7 @@ class Ground:
             raise holding.unknown_role(role, parts.teams.members("", owner))
         if self.identity.session:
             now = parts.clock.now()
+            holding.check_free(member, session, parts.sessions, parts.processes, now)
             return holding.take(role, session, parts.teams, parts.sessions, parts.processes, now).generation
         if member.lease is None or member.lease.session != session.id:
             raise holding.held_by(member, owner, parts.sessions)
