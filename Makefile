@@ -16,7 +16,7 @@ WORKERS ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: help demo dev lint test test-all wheel-check programs services published bench docs lock clean
+.PHONY: help demo dev lint test test-all wheel-check programs services published fuzz bench docs lock clean
 
 help:
 	@sed -n 's/^# //p' Makefile | head -5
@@ -61,7 +61,7 @@ test: lint
 	$(PYTEST) -m "not slow and not e2e"
 
 test-all: export HYPOTHESIS_PROFILE ?= ci
-test-all: lint programs services published
+test-all: lint programs services published fuzz
 	$(PYTEST)
 
 wheel-check: dev
@@ -78,6 +78,10 @@ services: dev
 # The same for the published OACP program, on whose trees ours is compared with it.
 published: dev
 	@$(BIN)/python -m tests.published
+
+# Readers of bytes that nobody vouches for, for so many seconds each. FUZZ_SECONDS=600 make fuzz looks longer.
+fuzz: dev
+	@$(BIN)/python -m tests.fuzz $(or $(FUZZ_SECONDS),10)
 
 bench: dev
 	$(BIN)/python -m bench

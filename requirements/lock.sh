@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the locked sets from pyproject.toml: what running (base), building and developing (dev) need. Called by `make lock`.
+# Writes the locked sets from pyproject.toml: what running (base), building, developing (dev) and fuzzing need. Called by `make lock`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lists=$(mktemp -d)
@@ -18,6 +18,7 @@ sets = {
     "base": project["project"]["dependencies"],
     "build": [*project["build-system"]["requires"], "editables"],
     "dev": [*project["dependency-groups"]["dev"], *(name for extra in extras for name in extra)],
+    "fuzz": project["dependency-groups"]["fuzz"],
 }
 for name, wanted in sets.items():
     with open(f"{sys.argv[1]}/{name}.in", "w") as file:
@@ -33,3 +34,4 @@ lock() {
 lock base
 lock build --constraint requirements/base.txt
 lock dev --constraint requirements/base.txt --constraint requirements/build.txt
+lock fuzz

@@ -22,12 +22,13 @@ def wanted(name: str) -> list[str]:
         "base": project["project"]["dependencies"],
         "build": project["build-system"]["requires"],
         "dev": [*project["dependency-groups"]["dev"], *(one for extra in extras for one in extra)],
+        "fuzz": project["dependency-groups"]["fuzz"],
     }
     found: list[str] = sets[name]
     return found
 
 
-@pytest.mark.parametrize("name", ["base", "build", "dev"])
+@pytest.mark.parametrize("name", ["base", "build", "dev", "fuzz"])
 def test_every_dependency_is_locked_in_a_version_that_the_project_allows(name: str) -> None:
     text = (PROJECT / "requirements" / f"{name}.txt").read_text()
     locked = {canonicalize_name(entry[1]): entry[2] for entry in _ENTRY.finditer(text)}
