@@ -9,6 +9,7 @@ import sys
 from restante.config import OPTIONS
 from restante.domain import errors
 from restante.domain.lifecycle import ACKNOWLEDGED, PENDING, STEPS
+from restante.domain.why import RULES
 from restante.faces.cli import overview
 from restante.faces.cli.command import COMMON, Argument
 from restante.faces.cli.parsing import usage_of
@@ -97,6 +98,28 @@ def http_reference() -> str:
     return NOTE + openapi.reference()
 
 
+def causes() -> str:
+    """Return the table of causes for which a message is not answered."""
+    places = {
+        "details": "restante status ID",
+        "there": " -C WORKTREE",
+        **{name: name.upper() for name in ("id", "session", "address", "project", "agent", "program")},
+    }
+    rows = "".join(f"| `{rule.cause}` | {rule.means} | `{rule.command.format_map(places)}` |\n" for rule in RULES)
+    return (
+        f"{NOTE}# Why did nobody answer?\n\n`restante why ID` says it in one sentence, with what it was concluded from "
+        "and the one command that helps next.\nIt knows every mailbox: a worktree's, a session's, a role's, an OACP "
+        "agent's. It marks nothing and tells no word of the message.\nThe same stands under `why` in "
+        "`restante status ID --json`, and at `GET /api/v1/messages/{id}/why`.\n\n"
+        "An answer is what is known at that moment. The causes are asked for in this order, the first that holds is "
+        "told:\n\n| cause | what it means | what helps next |\n|---|---|---|\n"
+        f"{rows.replace('| `` |', '| nothing is to be done |')}\n"
+        "Whoever posted a message may ask, its receiver, and the person whose machine it is. Of mail that is somebody "
+        "else's only what\nstill waits is told of, as by `restante inbox --session`. The words of an answer are told "
+        "where the sender may read them: in a worktree's mailbox.\n"
+    )
+
+
 def lifecycle_diagram() -> str:
     """Return the picture of the lifecycle, drawn from the table."""
 
@@ -125,6 +148,7 @@ PAGES = {
     "reference/errors.md": errors_reference,
     "reference/http.md": http_reference,
     "why/lifecycle.md": lifecycle_diagram,
+    "howto/why.md": causes,
 }
 
 

@@ -97,6 +97,10 @@ class TracerParts(Protocol):
         """The caller's window onto mail between sessions; ``None`` where there are none."""
 
     @property
+    def registers(self) -> bool:
+        """Whether sessions are registered as they begin."""
+
+    @property
     def surroundings(self) -> Surroundings:
         """What this machine knows besides."""
 
@@ -183,4 +187,5 @@ class Tracer:
     def _sessions(self) -> list[Row] | None:
         """Return the sessions that work in this worktree; ``None`` where none are registered at all."""
         parts = self._parts
-        return [row for row in parts.window.sessions() if row.session.worktree == parts.root] if parts.window else None
+        rows = parts.window.sessions() if parts.window else []
+        return [row for row in rows if row.session.worktree == parts.root] or ([] if parts.registers else None)

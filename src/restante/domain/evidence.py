@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from restante.domain.address import Home
+from restante.domain.outlook import hearing_of, mode_of
 from restante.domain.roster import named
 from restante.domain.text import age, iso, one_line, visible
 
@@ -20,7 +21,7 @@ _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 def quoted(word: str) -> str:
     """Return a word as it can stand in a command line; what could act on a terminal is written out."""
-    word = visible(word)
+    word = visible(word).replace("\n", "\\n").replace("\t", "\\t")
     return word if word and set(word) <= _SAFE else "'" + word.replace("'", "'\\''") + "'"
 
 
@@ -70,6 +71,14 @@ def _there(facts: Facts) -> str:
 
 def _busy(facts: Facts) -> str:
     return f" for {_lasted(facts.reader.last_sign, facts.now)}" if facts.reader and facts.reader.last_sign else ""
+
+
+def _hindrance(facts: Facts) -> str:
+    """Return why mail only reaches the session in a turn of its own."""
+    if facts.watch is None:
+        return ""
+    hearing = hearing_of(facts.watch.monitor, facts.watch.receiver, facts.now)
+    return one_line(mode_of(facts.watch.monitor, hearing, facts.now)[1], _LONGEST)
 
 
 def _line(text: str, otherwise: str) -> str:
@@ -180,6 +189,7 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
     "busy": _busy,
     "by": lambda facts: _line(facts.by, _named(facts)),
     "deaf": lambda facts: _lasted(facts.watch.monitor.heartbeat if facts.watch else None, facts.now),
+    "delivered": lambda facts: str(facts.watch.monitor.last_delivered if facts.watch else 0),
     "detail": lambda facts: _line(facts.hooks.detail if facts.hooks else "", "nothing is known of them"),
     "details": _details,
     "dialog": lambda facts: one_line(facts.reader.session.blocked if facts.reader else "", 40),
@@ -188,7 +198,7 @@ _WORDS: dict[str, Callable[[Facts], str]] = {
     "expired": lambda facts: age(facts.course.expired_at, facts.now),
     "heard": lambda facts: age(facts.reader.session.heartbeat if facts.reader else None, facts.now),
     "held": lambda facts: age(facts.intake.since if facts.intake else None, facts.now),
-    "hindrance": lambda facts: one_line(facts.watch.monitor.hindrance if facts.watch else "", _LONGEST),
+    "hindrance": _hindrance,
     "holder": _holder,
     "id": lambda facts: quoted(facts.message),
     "idle": _idle,

@@ -1,6 +1,6 @@
 """All that can be known at one moment of why a message has, or has not, been answered; no word of the message."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -11,9 +11,6 @@ from restante.domain.monitor import Monitor
 from restante.domain.registry import Presence, Session
 from restante.domain.team import Member
 from restante.domain.team import Standing as Hold
-
-# A receiver that was not heard of for so long does not hear any more, whatever its process does.
-DEAF_AFTER = timedelta(seconds=90)
 
 
 class Lookup(StrEnum):

@@ -12,20 +12,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.address import Home
+from restante.domain.conditions import (
+    hearing_is,
+    hold_is,
+    hooks_are,
+    is_busy,
+    is_held,
+    is_noticed,
+    is_over,
+    is_to_be_done,
+    is_waiting,
+    looked,
+    monitor_is,
+    monitor_that,
+    presence_is,
+    status_is,
+    was_passed_by,
+)
 from restante.domain.evidence import Words, evidence
-from restante.domain.facts import DEAF_AFTER, Facts, Held, HookState, Lookup
+from restante.domain.facts import Facts, Held, HookState, Lookup
 from restante.domain.lifecycle import Status
 from restante.domain.monitor import MonitorState, Plan
+from restante.domain.outlook import NO_WAY, Hearing
 from restante.domain.registry import Presence
 from restante.domain.team import Standing as Hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from restante.domain.monitor import Monitor
-
-# A hook that just left its sign may still be about to show what it brings.
-_UNDERWAY_SECONDS = 10.0
 
 
 class Explanation(NamedTuple):
@@ -78,81 +91,11 @@ def explain(facts: Facts) -> Explanation:
     return Explanation(facts.message, rule.cause, sentence, evidence(facts), command, facts.address)
 
 
-def _looked(lookup: Lookup) -> Callable[[Facts], bool]:
-    return lambda facts: facts.lookup is lookup
-
-
-def _is(*statuses: Status) -> Callable[[Facts], bool]:
-    return lambda facts: facts.course.status in statuses
-
-
-def _is_held(held: Held) -> Callable[[Facts], bool]:
-    return lambda facts: facts.intake is not None and facts.intake.held is held
-
-
-def _hold_is(hold: Hold) -> Callable[[Facts], bool]:
-    return lambda facts: facts.tenure is not None and facts.tenure.hold is hold
-
-
-def _presence_is(presence: Presence) -> Callable[[Facts], bool]:
-    return lambda facts: facts.reader is not None and facts.reader.presence is presence
-
-
-def _hooks_are(*states: HookState) -> Callable[[Facts], bool]:
-    return lambda facts: facts.hooks is not None and facts.hooks.state in states
-
-
-def _is_noticed(facts: Facts) -> bool:
-    """Whether a checkpoint showed it to the very session that is asked about; another one's look helps nobody."""
-    if facts.course.noticed_at is None:
-        return False
-    return facts.reader is None or not facts.by or facts.by.endswith(facts.reader.session.id)
-
-
-def _is_waiting(facts: Facts) -> bool:
-    until = facts.reader.session.parked_until if facts.reader else None
-    return until is not None and until > facts.now
-
-
-def _is_busy(facts: Facts) -> bool:
-    reader = facts.reader
-    if reader is None or reader.session.latch.ended is not None:
-        return False
-    # One that was only just started has neither begun nor ended a turn.
-    return reader.session.latch.turn > 0 or reader.last_sign is not None
-
-
-def _was_passed_by(facts: Facts) -> bool:
-    """Whether a hook ran after the post, and must have shown the message if all was well."""
-    reader, hooks = facts.reader, facts.hooks
-    if reader is None or reader.last_sign is None or facts.posted is None or hooks is None:
-        return False
-    is_over = (facts.now - reader.last_sign).total_seconds() > _UNDERWAY_SECONDS
-    return hooks.state is HookState.CURRENT and reader.last_sign > facts.posted and is_over
-
-
-def _monitor_that(test: Callable[[Facts, Monitor], bool]) -> Callable[[Facts], bool]:
-    return lambda facts: facts.watch is not None and test(facts, facts.watch.monitor)
-
-
-def _monitor_is(state: MonitorState) -> Callable[[Facts], bool]:
-    return _monitor_that(lambda _, monitor: monitor.state is state)
-
-
-def _is_dead(facts: Facts) -> bool:
-    watch = facts.watch
-    return watch is not None and (watch.monitor.receiver is None or watch.receiver is Presence.GONE)
-
-
-def _is_deaf(facts: Facts, monitor: Monitor) -> bool:
-    return monitor.heartbeat is None or facts.now - monitor.heartbeat > DEAF_AFTER
-
-
 RULES: tuple[Rule, ...] = (
     Rule(
         "not-kept",
         "The mail of sessions is kept nowhere, so that what was posted to one is gone.",
-        _looked(Lookup.NOT_KEPT),
+        looked(Lookup.NOT_KEPT),
         "no message has this id here, and the mail of sessions is neither kept on disk nor held by a server: one "
         "that was posted to a session is gone",
         "restante persist on",
@@ -160,117 +103,117 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "no-such-message",
         "Nothing has this id where you may look. A post that was refused stored nothing, and left no id.",
-        _looked(Lookup.NOWHERE),
+        looked(Lookup.NOWHERE),
         "{trouble}",
         "restante status",
     ),
     Rule(
         "mailbox-deleted",
         "It was posted, and its mailbox was deleted since.",
-        _looked(Lookup.DELETED),
+        looked(Lookup.DELETED),
         "{trouble}",
         "restante doctor",
     ),
     Rule(
         "damaged",
         "What is stored under this id is not all there.",
-        _looked(Lookup.DAMAGED),
+        looked(Lookup.DAMAGED),
         "{trouble}",
         "restante doctor",
     ),
     Rule(
         "withdrawn",
         "Its sender took it back.",
-        _is(Status.WITHDRAWN),
+        status_is(Status.WITHDRAWN),
         "it was withdrawn {withdrawn}, so that nobody is asked for an answer any more",
     ),
     Rule(
         "expired",
         "Its time ran out before anybody answered.",
-        _is(Status.EXPIRED),
+        status_is(Status.EXPIRED),
         "it expired {expired}, before anybody answered it",
+    ),
+    Rule(
+        "work-pending",
+        "It is acknowledged, and the work is still to be done.",
+        is_to_be_done,
+        "its receiver said {acknowledged} that the work is still to be done{words}",
+        "{details}",
     ),
     Rule(
         "answered",
         "It is acknowledged: there is nothing to wait for.",
-        _is(Status.ACCEPTED, Status.APPLIED, Status.NOT_APPLICABLE),
+        status_is(Status.ACCEPTED, Status.APPLIED, Status.NOT_APPLICABLE),
         "it was answered {acknowledged}: {status}{words}",
         "{details}",
     ),
     Rule(
         "refused",
         "Its receiver decided against it.",
-        _is(Status.REJECTED),
+        status_is(Status.REJECTED),
         "its receiver refused it {acknowledged}{words}",
         "{details}",
     ),
     Rule(
         "deferred",
         "Its receiver put it off.",
-        _is(Status.DEFERRED),
+        status_is(Status.DEFERRED),
         "its receiver put it off {acknowledged}{words}",
         "{details}",
     ),
     Rule(
         "needs-confirmation",
         "Its receiver wants to be told to go on.",
-        _is(Status.NEEDS_CONFIRMATION),
+        status_is(Status.NEEDS_CONFIRMATION),
         "its receiver asked {acknowledged} to be told to go on{words}",
-        "{details}",
-    ),
-    Rule(
-        "work-pending",
-        "It is acknowledged, and the work is still to be done.",
-        _is(Status.PENDING),
-        "its receiver said {acknowledged} that the work is still to be done{words}",
         "{details}",
     ),
     Rule(
         "work-blocked",
         "It is acknowledged, and something blocks the work.",
-        _is(Status.BLOCKED),
+        status_is(Status.BLOCKED),
         "its receiver said {acknowledged} that something blocks the work{words}",
         "{details}",
     ),
     Rule(
         "seen",
         "Its receiver read it, and said nothing of it yet.",
-        _is(Status.SEEN),
+        status_is(Status.SEEN),
         "it was read {seen} by {by}, and not acknowledged",
         "{details}",
     ),
     Rule(
         "quarantined",
         "Its receiver's intake rejected it, and kept it as evidence.",
-        _is_held(Held.QUARANTINED),
+        is_held(Held.QUARANTINED),
         "the intake of {mailbox} rejected it: {reasons}",
         "restante oacp doctor --project {project}",
     ),
     Rule(
         "unproven",
         "Its receiver takes only mail whose sender is proven, and this one's is not.",
-        _is_held(Held.UNPROVEN),
+        is_held(Held.UNPROVEN),
         "the policy of {mailbox} holds it, because nothing proves who sent it: {reasons}",
         "restante read {id} --project {project} --agent {agent}",
     ),
     Rule(
         "held-for-a-person",
         "The receiver's policy holds it until a person decides.",
-        _is_held(Held.FOR_A_PERSON),
+        is_held(Held.FOR_A_PERSON),
         "the policy of {mailbox} holds it until a person decides: {reasons}",
         "restante approve {id} --project {project} --agent {agent}",
     ),
     Rule(
         "decided",
         "A person decided; the agent's next round goes on from there.",
-        _is_held(Held.DECIDED),
+        is_held(Held.DECIDED),
         "a person decided on it ({reasons}), and {mailbox} has made no round since",
         "restante check-inbox --project {project} --agent {agent}",
     ),
     Rule(
         "started",
         "The agent's intake let it in, and the work on it has not ended.",
-        _is_held(Held.STARTED),
+        is_held(Held.STARTED),
         "{mailbox} let it in {held}, and has not ended the work on it",
         "restante check-inbox --project {project} --agent {agent}",
     ),
@@ -298,28 +241,28 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "role-holder-dead",
         "The session that holds the role ended.",
-        _hold_is(Hold.DEAD),
+        hold_is(Hold.DEAD),
         "the role {mailbox} is held by {holder}, which has ended",
         "restante act-as {address}",
     ),
     Rule(
         "role-lease-over",
         "The session that holds the role was not heard of for as long as its lease lasts.",
-        _hold_is(Hold.EXPIRED),
+        hold_is(Hold.EXPIRED),
         "the role {mailbox} is held by {holder}, whose lease ran out",
         "restante act-as {address}",
     ),
     Rule(
         "session-gone",
         "The process of the session that it is for ended.",
-        _presence_is(Presence.GONE),
+        presence_is(Presence.GONE),
         "the process of {reader} ended; the message is kept for when it comes back",
         "restante ls",
     ),
     Rule(
         "session-detached",
         "The session that it is for ended, or was not heard of for long.",
-        _presence_is(Presence.DETACHED),
+        presence_is(Presence.DETACHED),
         "{reader} is detached, and was last heard of {heard}; the message is kept for when it comes back",
         "restante ls",
     ),
@@ -340,14 +283,14 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "collecting",
         "The session waits for mail at this moment, and is being given it.",
-        _is_waiting,
+        is_waiting,
         "{reader} is waiting for mail, and is being given it now",
         "restante watch {session}",
     ),
     Rule(
         "noticed",
         "A checkpoint showed it, and it was neither read in the inbox nor answered.",
-        _is_noticed,
+        is_noticed,
         "a checkpoint showed it to {by} {noticed}, which has neither read it in its inbox nor answered it",
         "{details}",
     ),
@@ -361,21 +304,21 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "hooks-missing",
         "No hooks of ours are installed there, or they are out of date.",
-        _hooks_are(HookState.MISSING, HookState.OUTDATED, HookState.UNREADABLE),
+        hooks_are(HookState.MISSING, HookState.OUTDATED, HookState.UNREADABLE),
         "no current hooks of {program} are there to show it: {detail}",
         "restante install --agent {program}{there}",
     ),
     Rule(
         "hooks-off",
         "Something keeps the agent program from running hooks.",
-        _hooks_are(HookState.SWITCHED_OFF),
+        hooks_are(HookState.SWITCHED_OFF),
         "hooks are switched off, so that {program} shows nothing: {detail}",
         "restante doctor{there}",
     ),
     Rule(
         "hooks-untrusted",
         "The hooks are installed, and the agent program does not trust them.",
-        _hooks_are(HookState.UNTRUSTED),
+        hooks_are(HookState.UNTRUSTED),
         "the hooks are installed and {program} does not trust them, so that it skips them in silence: {detail}",
         "restante install --trust{there}",
     ),
@@ -404,14 +347,14 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "passed-by",
         "A checkpoint came after the post and did not show it: other mail filled it, or the hook fails.",
-        _was_passed_by,
+        was_passed_by,
         "a checkpoint of {reader} came after it ({sign}) and did not show it: other mail came first, or its hook fails",
         "restante doctor{there}",
     ),
     Rule(
         "busy",
         "The session works, and reached no checkpoint since.",
-        _is_busy,
+        is_busy,
         "{reader} is busy{busy}, and reached no checkpoint since it was posted",
         "restante watch {session}",
     ),
@@ -420,68 +363,75 @@ RULES: tuple[Rule, ...] = (
         "The session is idle, and nothing would wake it.",
         lambda facts: facts.watch is None,
         "{idle}, and its mailbox is not monitored: its next turn shows the message",
-        "restante monitor arm {address}",
+        "restante monitor arm {address} --session {session}",
     ),
     Rule(
         "monitor-inactive",
         "There was a monitor, and it was stopped.",
-        _monitor_is(MonitorState.INACTIVE),
+        monitor_is(MonitorState.INACTIVE),
         "{idle}, and the monitor of its mailbox is stopped",
-        "restante monitor arm {address}",
+        "restante monitor arm {address} --session {session}",
     ),
     Rule(
         "monitor-expired",
         "The monitor's time ran out.",
-        _monitor_is(MonitorState.EXPIRED),
+        monitor_that(is_over),
         "{idle}, and the monitor of its mailbox expired",
-        "restante monitor arm {address}",
+        "restante monitor arm {address} --session {session}",
     ),
     Rule(
         "monitor-error",
         "The monitor gave up after its last tries.",
-        _monitor_is(MonitorState.ERROR),
+        monitor_is(MonitorState.ERROR),
         "{idle}, and the monitor of its mailbox gave up: {error}",
         "restante monitor status {address}",
     ),
     Rule(
         "wake-impossible",
         "There is no visible way to wake this session now; its next turn shows it its mail.",
-        _monitor_that(lambda _, monitor: monitor.hindrance != ""),
+        monitor_that(lambda _, monitor: monitor.hindrance != "" or monitor.adapter == NO_WAY),
         "{idle}, and there is no visible way to wake it: {hindrance}",
+        "restante monitor status {address}",
+    ),
+    Rule(
+        "said-collected",
+        "The session said that it collected up to this mark, and did not read this message.",
+        monitor_that(lambda facts, monitor: 0 < facts.number <= monitor.last_delivered),
+        "{reader} said that it collected its mail up to mark {delivered}, and has not read this message",
         "restante monitor status {address}",
     ),
     Rule(
         "woken",
         "A wake was confirmed, and the session has not collected yet.",
-        _monitor_that(lambda facts, monitor: 0 < facts.number <= monitor.last_woken),
+        monitor_that(lambda facts, monitor: 0 < facts.number <= monitor.last_woken),
         "{reader} was woken for it, and has not collected it yet",
         "restante watch {session}",
     ),
     Rule(
         "wake-unconfirmed",
         "A wake was sent, and nothing confirms that it arrived.",
-        _monitor_that(lambda facts, monitor: 0 < facts.number <= monitor.pending and monitor.tries > 0),
+        monitor_that(lambda facts, monitor: 0 < facts.number <= monitor.pending and monitor.tries > 0),
         "a wake was sent to {reader}, and nothing confirms that it arrived: {error}",
         "restante monitor status {address}",
     ),
     Rule(
         "scheduled",
         "The session's own scheduled task looks, at its next run.",
-        _monitor_that(lambda _, monitor: monitor.plan is Plan.SCHEDULED),
+        monitor_that(lambda _, monitor: monitor.plan is Plan.SCHEDULED),
         "{idle}, and its scheduled task looks at its next run",
         "restante monitor status {address}",
     ),
     Rule(
         "receiver-dead",
         "The monitor is armed, and no process listens for it.",
-        _is_dead,
+        hearing_is(Hearing.NONE, Hearing.GONE),
         "{idle}, and no receiver runs that would wake it",
         "restante monitor run",
     ),
     Rule(
         "receiver-deaf",
         "The monitor is armed, and the process that listens was not heard of for long.",
-        _monitor_that(_is_deaf),
+        hearing_is(Hearing.STALE),
         "{idle}, and the receiver that would wake it was not heard of for {deaf}",
         "restante monitor run",
     ),

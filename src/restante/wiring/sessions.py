@@ -252,11 +252,8 @@ class SessionParts:
         return LocalSurroundings(self._environment, self._rooms, self.processes)
 
     def _rooms(self) -> tuple[Teams, RoleBoxes, Monitors] | None:
-        if not self.has_roles:
-            return None
-        from restante.stores.sql.monitors import SqlMonitors
-
-        return self.teams, self.role_boxes, SqlMonitors(self._teams, self.clock)
+        monitors = self.monitors if self.has_roles else None
+        return (self.teams, self.role_boxes, monitors) if monitors else None
 
     @cached_property
     def leavings(self) -> Leavings:

@@ -79,6 +79,17 @@ class LocalTracerParts:
 
         return open_window(self._environment, self._directory, only_looks=True)
 
+    @property
+    def registers(self) -> bool:
+        """See the protocol."""
+        from restante.system.turns import TurnFiles
+
+        settings = self._worktree.settings
+        with suppress(UsageError):
+            turns = TurnFiles(data_directory(self._environment))
+            return bool(settings.server_url or settings.database_url) or (turns.is_in_use and not turns.is_refused)
+        return False
+
     @cached_property
     def surroundings(self) -> Surroundings:
         """See the protocol."""
@@ -134,10 +145,15 @@ class OacpInbox:
     def held(self, message_id: str) -> tuple[str, bool]:
         """See the protocol."""
         from restante.stores.oacp.evidence import LETTERS
+        from restante.stores.oacp.layout import Tree
+        from restante.stores.oacp.threads import find_message
         from restante.wiring.mailing import Mail
 
         listing = Mail(self._home, self.project, self._clock).waiting(self.agent)
-        row = next((row for row in listing.rows if row.id == message_id), None)
+        # Of what is held the listing tells no id, which might be a lie.
+        found = find_message(Tree(self._home), self.project, self.agent, message_id)
+        name = os.path.basename(found.path) if found else ""
+        row = next((row for row in listing.rows if row.name == name), None)
         if row is None or not listing.is_held(row):
             return "", False
         why = listing.policy_error or f"its signature is {row.standing or 'missing'}, and the policy enforces one"
