@@ -7,9 +7,11 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -89,13 +91,17 @@ def test_the_page_names_every_file_of_the_data_directory_and_no_other(machine: M
     assert (machine.data / "turns" / f"{PLANNER}.blocked").read_text() == "permission\n"
     (machine.data / "mail.db").write_bytes(b"no database at all" * 100)
     machine.run("persist", "on")
+    machine.run("join", "team/reviewer", session=PLANNER)
     serve = [os.path.join(BIN, "restante"), "serve", "--port", "0"]
     with subprocess.Popen(serve, env=machine.environment, stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stderr
             assert any("listening" in line for line in server.stderr)
             machine.run("post", "worker", "hello", session=PLANNER)
-            found = machine.names()
+            # As whoever is at work there leaves it, until it closes the database.
+            with closing(sqlite3.connect(machine.data / "teams.db")) as teams:
+                teams.execute("SELECT COUNT(*) FROM members").fetchall()
+                found = machine.names()
             told = json.loads((machine.data / "server.json").read_text())
         finally:
             server.send_signal(signal.SIGTERM)
