@@ -291,6 +291,15 @@ class Roster(Seats):
                 yield changes
             cursor = changes.cursor
 
+    def changes(self, role: str, cursor: str) -> Changes:
+        """Return what happened since a cursor in the mailbox of a role that the calling session holds.
+
+        Raises:
+            RoleHeld: It does not hold it.
+        """
+        self.check_holder(role)
+        return self._parts.role_boxes.box(parse_role(role), self.identity.owner).changes_since(cursor)
+
     def tip(self, role: str) -> str:
         """Return the cursor after which only what happens from now on in a role's mailbox is told."""
         return self._parts.role_boxes.box(parse_role(role), self.identity.owner).tip()

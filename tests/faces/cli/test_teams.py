@@ -216,6 +216,27 @@ def test_a_role_is_followed_by_its_holder(team: Cast) -> None:
     assert team.by(WORKER, "watch", ROLE, "--since", "nonsense", "--timeout", "0.01").code == 2
 
 
+def test_a_plain_watch_of_a_session_tells_of_its_roles_too(team: Cast, sent: Callable[..., str]) -> None:
+    ended = team.by(WORKER, "watch", "--timeout", "0.01", "--json")
+    cursor = ended.json["cursor"]
+    assert f",{ROLE}=" in cursor
+    team.act()
+    here = sent("here")
+    (of_role,) = _ids(team.by("", "post", ROLE, "of the role", "--json"))
+    told = team.by(WORKER, "watch", "--since", cursor, "--timeout", "0.01")
+    assert told.code == 0
+    lines = told.out.splitlines()
+    assert [line.startswith(f"{ROLE}: ") for line in lines] == [False, True]
+    assert here[-8:] in lines[0]
+    assert of_role[-8:] in lines[1]
+    again = team.by(WORKER, "watch", "--since", told.err.split("--since ")[1].strip(), "--timeout", "0.01")
+    assert (again.code, again.out) == (5, "")
+    assert team.by("", "watch", "--since", cursor, "--timeout", "0.01").out.count("\n") == 1
+    assert team.by(WORKER, "watch", "--since", "nonsense,x", "--timeout", "0.01").code == 2
+    everything = team.by(WORKER, "watch", "--since", "start", "--timeout", "0.01", "--json")
+    assert everything.out.count('"posted"') == 2
+
+
 def test_report_92_a_role_joined_in_a_directory_below_works_in_the_worktree(team: Cast, worktree: Path) -> None:
     (worktree / "src").mkdir()
     assert team.by(WORKER, "join", "parser/below", "-C", str(worktree / "src"), "--json").json["role"][

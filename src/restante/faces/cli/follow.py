@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from restante.domain.errors import NoSuchMessage, NothingThere, NoWorktree, UsageError
 from restante.domain.telling import is_of_role
 from restante.faces.cli.inputs import office_of, seconds_from
 from restante.faces.cli.output import json_line, say, tell
 from restante.faces.cli.windows import sessions_are_used
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from restante.domain.mailbox import Changes
+    from restante.office import Office
 
 # How the empty cursor is written on a command line.
 _BEGINNING = "start"
@@ -115,12 +122,10 @@ def watch(
 
     office = office_of(directory)
     seconds = seconds_from(timeout) if timeout else None
-    cursor = "" if since == _BEGINNING else since
-    if cursor is None:
-        cursor = office.tip()
-    came = False
+    came, cursor = False, since or ""
     try:
-        for batch in office.follow(cursor, seconds):
+        cursor, batches = _batches(office, "" if since == _BEGINNING else since, seconds, directory)
+        for role, batch in batches:
             for change in batch.changes:
                 came = True
                 if as_json:
@@ -128,7 +133,7 @@ def watch(
                     reached = batch.cursor if change is batch.changes[-1] else cursor
                     print_json({**of_change(change), "cursor": reached or _BEGINNING})
                 else:
-                    say(change_line(change))
+                    say(f"{role}: {change_line(change)}" if role else change_line(change))
             cursor = batch.cursor
             sys.stdout.flush()
     except KeyboardInterrupt:
@@ -140,6 +145,21 @@ def watch(
     else:
         tell(f"go on with: restante watch --since {cursor or _BEGINNING}")
     return 0 if came else 5
+
+
+def _batches(
+    office: Office, since: str | None, seconds: float | None, directory: str
+) -> tuple[str, Iterator[tuple[str, Changes]]]:
+    """Return where a watch begins and what it tells, with the role in whose mailbox it happens; none for here."""
+    if sessions_are_used(office.settings):
+        from restante.faces.cli import team_watch
+
+        if roster := team_watch.roster_with_roles(directory):
+            places = team_watch.begin(office, roster, since)
+            return places.cursor, team_watch.follow(office, roster, places, seconds)
+    # A cursor of somebody who held roles begins with that of the worktree.
+    cursor = office.tip() if since is None else since.partition(",")[0]
+    return cursor, (("", batch) for batch in office.follow(cursor, seconds))
 
 
 def withdraw(message: str, directory: str, as_json: bool) -> None:
