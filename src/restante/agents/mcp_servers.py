@@ -208,7 +208,11 @@ def _put_table(there: Registration, entry: Mapping[str, Any]) -> bytes:
     if there.entry is not None and (there.data is None or find_block(there.data, TOOLS, there.path) is None):
         raise Unreadable(f"{there.path}: the server {SERVER!r} is written down elsewhere", remedy="remove it by hand")
     expected.setdefault("mcp_servers", {})[SERVER] = entry
-    if _table(after, there.path) != expected:
+    try:
+        fits = tomllib.loads(after.decode()) == expected
+    except ValueError:
+        fits = False
+    if not fits:
         raise Unreadable(f"{there.path}: its layout leaves no place for {lines[0]}", remedy="add it by hand")
     return after
 
