@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _SESSION_VARIABLES = (("claude", "CLAUDE_CODE_SESSION_ID"), ("codex", "CODEX_THREAD_ID"))
 _PROGRAMS = frozenset({"claude", "codex"})
 _MOST_ANCESTORS = 64
+_LARGEST_RECORD = 65_536
 
 
 def caller_of(environment: Mapping[str, str]) -> Caller:
@@ -73,6 +74,28 @@ def program_above(environment: Mapping[str, str]) -> tuple[str, int] | None:
         if str(pid) == environment.get("CLAUDE_PID"):
             return "claude", pid
     return None
+
+
+def session_now(environment: Mapping[str, str]) -> str:
+    """Return the id of the session that the Claude Code above is in now, as its own record says; empty for none.
+
+    One process goes from session to session (``/clear``, ``/resume``), and what it started before is told nothing of
+    that: the environment names the first one. The record is ``sessions/PID.json`` in its configuration (2.1.332).
+    """
+    import json
+    import os
+
+    found = program_above(environment)
+    home = environment.get("CLAUDE_CONFIG_DIR") or os.path.join(environment.get("HOME", ""), ".claude")
+    if found is None or found[0] != "claude" or not os.path.isabs(home):
+        return ""
+    try:
+        with open(os.path.join(home, "sessions", f"{found[1]}.json"), "rb") as file:
+            record = json.loads(file.read(_LARGEST_RECORD))
+    except (OSError, ValueError, RecursionError):
+        return ""
+    session = record.get("sessionId") if isinstance(record, dict) and record.get("pid") == found[1] else None
+    return session if isinstance(session, str) else ""
 
 
 def _ancestors_by_tool() -> list[tuple[int, str]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from restante.desk import Desk
 from restante.domain.errors import NoSuchSession, NoWorktree, RestanteError
 from restante.domain.registry import Claim, Identity
-from restante.system.identity import caller_of
+from restante.system.identity import caller_of, session_now
 from restante.wiring import open_office
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ def call_of(environment: Mapping[str, str], directory: str, *, thread: str = "")
     """
     if thread:
         environment = {**environment, _THREAD: thread, _SESSION: ""}
+    elif environment.get(_SESSION) and (session := session_now(environment)):
+        environment = {**environment, _SESSION: session}
     return Call(environment, directory, caller_of(environment))
 
 

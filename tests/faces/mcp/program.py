@@ -76,11 +76,12 @@ class Program:
     Args:
         ground: Where it works.
         more: What its environment has beside.
+        below: The command that starts the server's.
     """
 
-    def __init__(self, ground: Ground, more: dict[str, str]) -> None:
+    def __init__(self, ground: Ground, more: dict[str, str], *, below: tuple[str, ...] = ()) -> None:
         self.process = subprocess.Popen(
-            COMMAND,
+            [*below, *COMMAND],
             cwd=ground.root,
             env={**ground.environment, **more},
             stdin=subprocess.PIPE,

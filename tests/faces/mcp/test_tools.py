@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.faces.mcp.program import Ground
+from tests.faces.mcp.program import Ground, Program
 
 from restante import Draft
 from restante.domain.overview import Fate
@@ -14,8 +16,6 @@ from restante.domain.overview import Fate
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from tests.faces.mcp.program import Program
 
     Start = Callable[..., Program]
 
@@ -161,9 +161,7 @@ def test_a_thread_that_was_never_registered_is_registered_by_its_first_use(progr
 def test_where_sessions_are_not_used_reading_makes_no_register(program: Start, tmp_path: Path) -> None:
     bare = Ground(tmp_path / "bare", keeps=False)
     bare.office.send(Draft("Mind the tests."))
-    from tests.faces.mcp.program import Program as Started
-
-    one = Started(bare, {"CLAUDE_CODE_SESSION_ID": BOB})
+    one = Program(bare, {"CLAUDE_CODE_SESSION_ID": BOB})
     try:
         assert "Mind the tests." in one.use("inbox")
         assert one.ask("ping") == {}
@@ -205,3 +203,28 @@ def test_a_message_and_the_mailbox_are_resources(program: Start, both: Ground) -
     for uri in ("restante://message/nope12", "restante://message/", "file:///etc/passwd"):
         assert one.refused("resources/read", {"uri": uri, **meta}) == -32002
     assert one.refused("resources/read", {"uri": 7}) == -32602
+
+
+def test_the_session_of_a_claude_code_that_began_another_one_is_the_one_that_it_is_in_now(
+    both: Ground, tmp_path: Path
+) -> None:
+    claude = tmp_path / "claude"
+    shutil.copy("/bin/sh", claude)
+    config = tmp_path / "config"
+    (config / "sessions").mkdir(parents=True)
+    environment = {"CLAUDE_CODE_SESSION_ID": BOB, "CLAUDE_CONFIG_DIR": str(config)}
+    one = Program(both, environment, below=(str(claude), "-c", '"$@"; exit', "sh"))
+    record = config / "sessions" / f"{one.process.pid}.json"
+
+    def sender() -> str:
+        return one.use("send", to="alice", text="hello").splitlines()[1]
+
+    try:
+        assert sender() == f"sent as: session:{BOB} (verified)"
+        record.write_text(json.dumps({"pid": one.process.pid, "sessionId": "dddddddd-1"}))
+        assert sender() == "sent as: session:dddddddd-1 (verified)"
+        for text in ("nonsense", "[]", json.dumps({"pid": 1, "sessionId": "dddddddd-1"})):
+            record.write_text(text)
+            assert sender() == f"sent as: session:{BOB} (verified)"
+    finally:
+        one.end()
