@@ -61,17 +61,15 @@ def _patterns(kind: str) -> _Patterns:
     )
 
 
-class _Ahead(NamedTuple):
-    """The first match behind a position, kept so that no byte is searched twice."""
-
-    since: int
-    found: re.Match[bytes] | None
+# The first match behind a position, kept so that no byte is searched twice.
+_Ahead = tuple[int, "re.Match[bytes] | None"]
 
 
-def _ahead(pattern: re.Pattern[bytes], data: bytes, position: int, known: _Ahead) -> _Ahead:
-    if 0 <= known.since <= position and (known.found is None or known.found.start() >= position):
+def _ahead(pattern: "re.Pattern[bytes]", data: bytes, position: int, known: _Ahead) -> _Ahead:
+    since, found = known
+    if 0 <= since <= position and (found is None or found.start() >= position):
         return known
-    return _Ahead(position, pattern.search(data, position))
+    return position, pattern.search(data, position)
 
 
 class Starts:
@@ -88,7 +86,8 @@ class Starts:
         self._kind = kind
         self._report = report
         self._patterns = _patterns(kind)
-        self._strong = self._underlined = _Ahead(-1, None)
+        self._strong: _Ahead = (-1, None)
+        self._underlined: _Ahead = (-1, None)
 
     def next(self, position: int) -> Start | None:
         """Find the first start at or behind a position that is outside of any Markdown block."""
@@ -113,11 +112,11 @@ class Starts:
 
     def _next_strong(self, position: int) -> re.Match[bytes] | None:
         self._strong = _ahead(self._patterns.strong, self._data, position, self._strong)
-        return self._strong.found
+        return self._strong[1]
 
     def _next_underlined(self, position: int) -> re.Match[bytes] | None:
         self._underlined = _ahead(self._patterns.underlined, self._data, position, self._underlined)
-        return self._underlined.found
+        return self._underlined[1]
 
     def _headings(self, position: int, limit: int) -> "Iterator[tuple[int, int, bytes]]":
         """Yield start, end and text of the headings that may be a block's, as CommonMark sees them."""

@@ -19,6 +19,8 @@ DECISIONS = {one.value: one for one in Decision}
 ACTIONS = {one.value: one for one in Action}
 
 _LISTED = (("priority", PRIORITIES), ("status", STATUSES), ("scope", SCOPES))
+# What our writer and the original program write there, and nothing: nearly every message is looked at no further.
+_USUAL_PRIORITIES, _USUAL_STATUSES, _USUAL_SCOPES = (frozenset((*known, "", None)) for _, known in _LISTED)
 # Patterns are texts here: re compiles one when it is first used, and most runs use few of them.
 _ID = r"msg_[0-9]{8}T[0-9]{6}_[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}(?![0-9A-Za-z_])"
 _DRESS = "*_`'\" \t"
@@ -62,6 +64,15 @@ def problems(kind: str, fields: Mapping[str, str]) -> list[str]:
 
 
 def _message_problems(fields: Mapping[str, str]) -> list[str]:
+    get = fields.get
+    if (
+        get("priority") in _USUAL_PRIORITIES
+        and get("status") in _USUAL_STATUSES
+        and get("scope") in _USUAL_SCOPES
+        and "expires_at" not in fields
+        and "withdrawn_at" not in fields
+    ):
+        return _time_problems(fields, "created_at")
     found = []
     for name, known in _LISTED:
         value = fields.get(name)
