@@ -24,6 +24,8 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 # Far longer than any writer takes between making a hidden file and giving it its name.
 _STALE_SECONDS = 3600.0
+_KIND = stat.S_IFMT(0xFFFF)
+_SHOWN = (stat.S_IFREG, stat.S_IFLNK)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -117,7 +119,7 @@ class Directory:
     def messages(self) -> list[tuple[str, os.stat_result]]:
         """Return name and status of every ``*.yaml`` in it that is a file or a link; what vanishes is passed over."""
         with self._scan() as entries:
-            return list(_messages(entries))
+            return _messages(entries)
 
     def _scan(self) -> os._ScandirIterator[str]:
         try:
@@ -221,14 +223,18 @@ class Directory:
                 raise
 
 
-def _messages(entries: Iterator[os.DirEntry[str]]) -> Iterator[tuple[str, os.stat_result]]:
+def _messages(entries: Iterator[os.DirEntry[str]]) -> list[tuple[str, os.stat_result]]:
+    found = []
     for one in entries:
-        if one.name.endswith(".yaml") and not one.name.startswith("."):
+        name = one.name
+        if name[-5:] == ".yaml" and name[0] != ".":
             try:
-                if one.is_file(follow_symlinks=False) or one.is_symlink():
-                    yield one.name, one.stat(follow_symlinks=False)
+                status = one.stat(follow_symlinks=False)
             except FileNotFoundError:
                 continue
+            if status.st_mode & _KIND in _SHOWN:
+                found.append((name, status))
+    return found
 
 
 def _missing_or(path: str, error: OSError) -> Exception:
