@@ -17,11 +17,11 @@ from restante.domain.errors import NoSuchMessage, NothingThere, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-KINDS = ("msg", "reply", "receipt", "auto")
+KINDS = ("msg", "reply", "receipt", "auto", "sub")
 
 _CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 # Both cases are read: the published examples of the format are upper-case, its programs write lower-case.
-_FORM = re.compile(r"(?:msg|reply|receipt|auto)_[0-9]{8}T[0-9]{6}_[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}")
+_FORM = re.compile(r"(?:msg|reply|receipt|auto|sub)_[0-9]{8}T[0-9]{6}_[0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{26}")
 _LEAST_FRAGMENT = 6
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)

@@ -78,6 +78,8 @@ class Monitor(NamedTuple):
         offered: The marks that wakes were made for since mail was last collected; the last one is ``pending``.
         backlog: How many wakes were made since then, with those that were made again.
         collected: When that was; ``None`` for never.
+        is_single: Whether a subscription made it: it ends with its first wake.
+        only_reports: Whether whoever is woken only reports what came, and marks and answers nothing.
         hindrance: Why there is no visible way to wake the session now; empty as long as there may be one.
     """
 
@@ -111,6 +113,8 @@ class Monitor(NamedTuple):
     backlog: int = 0
     collected: datetime | None = None
     hindrance: str = ""
+    is_single: bool = False
+    only_reports: bool = False
 
 
 class Wake(StrEnum):

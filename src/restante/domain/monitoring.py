@@ -207,6 +207,9 @@ def check(
 
 
 def _looked(monitor: Monitor, sight: Sight, now: datetime, retry: timedelta | None, rules: Rules) -> Step:
+    if monitor.is_single and (monitor.offered or not sight.unseen):
+        # Read before, or woken for, whether that arrived or not: a second wake was never asked for.
+        return None, Answer(Word.INACTIVE, ended(monitor, MonitorState.INACTIVE))
     if not sight.unseen:
         if now == monitor.expires:
             # At the limit itself there is one more look, and this was it.

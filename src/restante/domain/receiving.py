@@ -14,9 +14,12 @@ BUSY_FOR = timedelta(minutes=5)
 DEAF_AFTER = timedelta(seconds=75)
 
 
-def wake_text(mailboxes: list[str], command: str) -> str:
-    """Return what a wake says: in which mailboxes mail waits and how it is collected."""
+def wake_text(mailboxes: list[str], command: str, *, only_reports: bool = False) -> str:
+    """Return what a wake says: where mail waits and how it is collected, or looked at by whom is to report it only."""
     names = " and ".join(visible(one).replace("\n", "\\n") for one in mailboxes)
+    if only_reports:
+        looks = " and ".join(f"{command} inbox {visible(one)} --peek" for one in mailboxes)
+        return f"What you wait for came to {names}. Only report it; answer nothing. Look: {looks}"
     return f"Mail waits for {names}. Run: {command} inbox"
 
 

@@ -207,7 +207,7 @@ class Receivers:
         waker = self._waker(monitor.adapter)
         woken = Woken(Wake.IMPOSSIBLE, f"there is no way {monitor.adapter!r} to wake a session")
         if waker is not None:
-            woken = waker.wake(target, receiving.wake_text([mailbox], self._command))
+            woken = waker.wake(target, receiving.wake_text([mailbox], self._command, only_reports=monitor.only_reports))
         if woken.wake is Wake.CONFIRMED:
             vigil.confirmed(mailbox, mark, token=monitor.token)
             self._say(f"woke the session of {mailbox} for mark {mark}, by {monitor.adapter}")
@@ -236,6 +236,7 @@ class Receivers:
         for answer in self._host.sweep():
             if answer.monitor is not None:
                 self._say(f"{answer.monitor.mailbox} is no longer monitored: its time is over, or its session is gone")
+        self._notice_expiries()
         self._learn()
         now, here = self._parts.clock.now(), time.monotonic()
         looks_at_all = self._round % _ROUNDS == 0
@@ -251,6 +252,13 @@ class Receivers:
         with self._parts.lightly():
             for mailbox, owner in self._monitors:
                 self._host.hosting(owner).beat(mailbox, self._process)
+
+    def _notice_expiries(self) -> None:
+        """Report what nobody came by to report: subscriptions that are over."""
+        from restante.domain.registry import Identity
+        from restante.roster import Roster
+
+        Roster(self._parts, Identity).notice_expiries()
 
     def _look_after_waiter(self, monitor: Monitor, now: datetime) -> None:
         """Ask the waiter of a session for a sign of life, and keep it if there was none."""
@@ -295,7 +303,13 @@ def look(session: str, environment: Mapping[str, str]) -> str:
                 answer = vigil.check(monitor.mailbox)
                 if answer.word is Word.WAKE and answer.monitor is not None:
                     vigil.confirmed(monitor.mailbox, answer.mark, token=answer.monitor.token)
-                    told.append(monitor.mailbox)
-        return receiving.wake_text(told, command_name(os.path.dirname(sys.executable), environment)) if told else ""
+                    told.append(answer.monitor)
+        if not told:
+            return ""
+        # Who also has mail to answer is told the way to all of it.
+        only_reports = all(one.only_reports for one in told)
+        names = [one.mailbox for one in told]
+        command = command_name(os.path.dirname(sys.executable), environment)
+        return receiving.wake_text(names, command, only_reports=only_reports)
     finally:
         parts.close()

@@ -32,6 +32,9 @@ def post(
     expires: str | None,
     client_id: str,
     allow_warnings: bool,
+    action: str | None,
+    correlation: str | None,
+    state: str | None,
     directory: str,
     as_json: bool,
 ) -> int:
@@ -44,6 +47,11 @@ def post(
         expires=when_from(expires, office.clock.now()) if expires else None,
         client_id=client_id,
     )
+    if action is not None or correlation is not None or state is not None:
+        from restante.faces.cli.subscriptions import post_signal
+
+        words_of = (action or "", correlation or "", state or "")
+        return post_signal(to, draft, *words_of, directory, allow_warnings=allow_warnings, as_json=as_json)
     if is_of_role(to):
         from restante.faces.cli.teams import post_to_role, session_is_called
 

@@ -18,6 +18,7 @@ from restante.faces.cli.monitor_schemas import MONITOR_SCHEMAS
 from restante.faces.cli.session_schemas import SESSION_SCHEMAS, TRACE, WATCHED
 from restante.faces.cli.setup import TRUST_OUTCOMES
 from restante.faces.cli.shapes import FLAG, NUMBER, TEXT, TIME, list_of, or_null, record, words
+from restante.faces.cli.subscription_table import SUBSCRIPTION_SCHEMAS
 from restante.faces.cli.switches import UNAVAILABLE
 from restante.faces.cli.switches import WORDS as SWITCHES
 from restante.faces.cli.team_schemas import ROLE_STATUS, copies, team_schemas
@@ -200,4 +201,5 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     **TEAM_SCHEMAS,
     **MONITOR_SCHEMAS,
     **INTAKE_SCHEMAS,
+    **SUBSCRIPTION_SCHEMAS,
 }

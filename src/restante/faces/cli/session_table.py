@@ -10,6 +10,7 @@ from restante.faces.cli.command import (
     Argument,
     Command,
 )
+from restante.faces.cli.subscription_table import SIGNAL
 
 _BETWEEN = "between sessions"
 _WHOSE = Argument("session", "Which session; your own if none is given.", ("--session",), "ID|NAME")
@@ -62,6 +63,7 @@ SESSION_COMMANDS = (
                 "Post although screening found something. Never lifts the size limit.",
                 ("--allow-warnings",),
             ),
+            *SIGNAL,
         ),
         audience=_BETWEEN,
     ),

@@ -14,6 +14,7 @@ from restante.faces.cli.command import (
 from restante.faces.cli.intake_table import INTAKE_COMMANDS, OF_ONE_MESSAGE
 from restante.faces.cli.monitor_table import MONITOR_COMMANDS
 from restante.faces.cli.session_table import SESSION_COMMANDS
+from restante.faces.cli.subscription_table import SUBSCRIPTION_COMMANDS
 from restante.faces.cli.team_table import TEAM_COMMANDS
 
 _ONE_REPEAT = (Argument("repeat", "The repeat, or a part of its id that only it has.", metavar="ID", needed=True),)
@@ -199,6 +200,7 @@ COMMANDS = (
     *SESSION_COMMANDS,
     *TEAM_COMMANDS,
     *MONITOR_COMMANDS,
+    *SUBSCRIPTION_COMMANDS,
     *INTAKE_COMMANDS,
     Command(
         "install",

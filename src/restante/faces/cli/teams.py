@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from restante.domain.message import Draft
+    from restante.domain.registry import Identity
     from restante.domain.team import Copy, RoleReading, Seat
     from restante.roster import Roster
 
@@ -149,10 +150,14 @@ def post_to_role(to: str, draft: Draft, directory: str, *, allow_warnings: bool,
     Returns:
         The exit code: that of the first copy that was refused.
     """
+    roster = roster_of(directory)
+    return tell_copies(roster.post(to, draft, allow_warnings=allow_warnings), roster.identity, as_json=as_json)
+
+
+def tell_copies(copies: Sequence[Copy], identity: Identity, *, as_json: bool) -> int:
+    """Say what became of each copy of a post to roles; return the exit code: that of the first that was refused."""
     from restante.domain.roster import sent_as
 
-    roster = roster_of(directory)
-    copies = roster.post(to, draft, allow_warnings=allow_warnings)
     posted = [copy.posted for copy in copies if copy.posted]
     if as_json:
         from restante.faces.cli.jsonable import print_json
@@ -165,7 +170,7 @@ def post_to_role(to: str, draft: Draft, directory: str, *, allow_warnings: bool,
         if posted:
             say(f"sent as: {sent_as(posted[0].message.sender)}")
     if posted:
-        warn_of(posted[0].message.sender, roster.identity)
+        warn_of(posted[0].message.sender, identity)
         if not as_json:
             tell(f"next: restante receipts {' '.join(one.message.id[-8:] for one in posted[:5])}")
     return _code_of(copies)
