@@ -20,7 +20,7 @@ from restante.faces.hook import answer
 from restante.system.bells import is_ringing
 from restante.system.turns import TurnFiles
 from restante.wiring.sessions import open_window
-from restante.wiring.teams import open_roster
+from restante.wiring.teams import open_local_roster
 
 if TYPE_CHECKING:
     from restante.ports.sessions import Window
@@ -43,7 +43,7 @@ class Machine:
         TurnFiles(str(self.data)).enable()
 
     def by(self, session: str = "") -> Roster:
-        return open_roster(self._of(session), str(self.root))
+        return open_local_roster(self._of(session), str(self.root))
 
     def window(self, session: str = "") -> Window:
         return open_window(self._of(session), str(self.root))

@@ -18,6 +18,7 @@ from restante.domain.message import Draft, Message, Priority, Scope, Sender
 from restante.domain.overview import Cleared, Fate, Handed, Persistence, Reading, Row, Trace, Watched
 from restante.domain.receipt import Action, Decision
 from restante.domain.registry import Arrival, Identity, Latch, Presence, Process, Session, TurnSource
+from restante.domain.telling import is_of_role
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,7 +100,7 @@ def message_from(value: Mapping[str, Any]) -> Message:
     return Message(
         id=value["id"],
         number=value["number"],
-        mailbox=_SESSION + value["to"],
+        mailbox=value["to"] if is_of_role(value["to"]) else _SESSION + value["to"],
         created=_instant(value["createdAt"]),
         body=value["text"],
         sender=_sender_from(value),

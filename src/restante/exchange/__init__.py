@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from restante.ports.explaining import Surroundings
     from restante.ports.monitoring import Doorbells, Monitors
     from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns
+    from restante.roster import Roster
 
 
 class Spell(NamedTuple):
@@ -109,6 +110,9 @@ class ExchangeParts(Protocol):
     def accounts(self) -> Accounts:
         """The accounts of multi-user mode."""
 
+    def roster(self, identity: Identity) -> Roster:
+        """Return what a caller can ask of the roles of teams."""
+
     def close(self) -> None:
         """Let go of the databases, and of mail that is in memory only."""
 
@@ -160,6 +164,10 @@ class Exchange:
     def trust_person(self, token: str, owner: str = "") -> None:
         """Take a token for the proof of being the person; only its digest is kept."""
         identifying.trust_person(token, self._parts.sessions, owner)
+
+    def roster(self, identity: Identity) -> Roster:
+        """Return what a caller can ask of the roles of teams."""
+        return self._parts.roster(identity)
 
     def window(self, identity: Identity) -> LocalWindow:
         """Return what a caller can ask."""

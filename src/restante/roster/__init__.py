@@ -39,8 +39,7 @@ from restante.domain.team import (
     tally,
     team_of,
 )
-from restante.roster.awaiting import Awaiting
-from restante.roster.seats import RosterParts
+from restante.roster.seats import RosterParts, Seats
 from restante.services import corresponding, holding, monitoring, mustering, posting
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ if TYPE_CHECKING:
 __all__ = ["Roster", "RosterParts"]
 
 
-class Roster(Awaiting):
+class Roster(Seats):
     """Keeps who holds the roles of teams, and their mail, for one caller. Errors are those of ``domain.errors``.
 
     Args:
@@ -111,7 +110,7 @@ class Roster(Awaiting):
         copies: list[Copy] = []
         for member in members:
             try:
-                posted = self._post(member, draft, signal)
+                posted = parts.role_boxes.post(member.role, identity.owner, draft, signal)
             except MailboxFull as error:
                 if not is_broadcast:
                     raise
@@ -148,10 +147,9 @@ class Roster(Awaiting):
         """Return the pending mail of all roles that the calling session holds, and record that it was heard of."""
         parts = self._parts
         found: list[RoleReading] = []
-        members = self.mine()
+        members = self._held()
         if not members:
             return []
-        self.notice_expiries()
         session = self.session()
         for member in members:
             lease = holding.renew(member, session, parts.teams, parts.sessions, parts.processes, parts.clock.now())
@@ -199,8 +197,11 @@ class Roster(Awaiting):
         self._note_collected(role, lambda: cleared.counts)
         return cleared
 
-    def locate(self, message_ids: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
-        """Return in which of some roles' mailboxes messages are, by whole ids; those that are in none are left out."""
+    def locate(self, message_ids: Sequence[str]) -> dict[str, str]:
+        """Return in which of the caller's roles messages are, by whole ids; those that are in none are left out."""
+        return self._locate(message_ids, self.mine())
+
+    def _locate(self, message_ids: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
         owner = self.identity.owner
         found: dict[str, str] = {}
         for role in roles:
@@ -220,9 +221,9 @@ class Roster(Awaiting):
         Raises:
             RoleHeld: One of the messages is such.
         """
-        mine = {member.role for member in self.mine()}
+        mine = set(self.mine())
         others = [one for one in self._parts.teams.members("", self.identity.owner) if one.role not in mine]
-        found = self.locate([self._whole(one, others) for one in message_ids], [member.role for member in others])
+        found = self._locate([self._whole(one, others) for one in message_ids], [member.role for member in others])
         for message_id, role in found.items():
             error = holding.held_by(
                 next(one for one in others if one.role == role), self.identity.owner, self._parts.sessions
@@ -351,7 +352,7 @@ class Roster(Awaiting):
         self._check_may_look()
         if not self.identity.session:
             return entries
-        mine = {member.role for member in self.mine()}
+        mine = set(self.mine())
         name = self.identity.sender.name
         return [one for one in entries if one.message.mailbox in mine or one.message.sender.name == name]
 

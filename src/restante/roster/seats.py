@@ -11,13 +11,12 @@ from restante.services import disarming, holding, identifying
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
 
     from restante.config import Settings
     from restante.domain.registry import Identity, Process, Session
     from restante.domain.team import Lease, Member
     from restante.ports import Clock, Ids, Scanner, Watcher
-    from restante.ports.monitoring import Doorbells, Monitors, Sights, Subscriptions
+    from restante.ports.monitoring import Doorbells, Monitors, Sights
     from restante.ports.sessions import Processes, SessionBell, Sessions
     from restante.ports.teams import RoleBoxes, Teams
 
@@ -76,20 +75,6 @@ class RosterParts(Protocol):
     @property
     def watcher(self) -> Watcher:
         """What hints at changes."""
-
-    @property
-    def subscriptions(self) -> Subscriptions:
-        """Who wants to be woken once."""
-
-    @property
-    def has_roles(self) -> bool:
-        """Whether there may be roles at all."""
-
-    def roles_together(self) -> AbstractContextManager[None]:
-        """Make what this thread keeps of roles, their mail and monitors in the block durable at once, or not at all."""
-
-    def way_to_wake(self, vendor: str) -> str:
-        """Return the name of the usual way to wake sessions of an agent program."""
 
     def is_ours(self, process: Process) -> bool:
         """Tell whether the caller may run below a process: false only where that is proven not to be so."""
@@ -233,14 +218,9 @@ class Seats:
         """
         return holding.proven_session(self.identity, self._parts.sessions, self._parts.is_ours)
 
-    def mine(self) -> list[Member]:
-        """Return the roles that the calling session holds; never an error about who asks. Renews nothing."""
-        if not self.identity.session:
-            return []
-        with suppress(Forbidden):
-            session = self.session()
-            return self._parts.teams.held_by(session.id, session.owner)
-        return []
+    def mine(self) -> list[str]:
+        """Return the addresses of the roles that the calling session holds; never an error about who asks."""
+        return [member.role for member in self._held()]
 
     def holder(self, role: str) -> Session | None:
         """Return the session that holds a role now; ``None`` where nobody does, or it has not joined."""
@@ -264,6 +244,14 @@ class Seats:
         return lease
 
     # -- helpers -------------------------------------------------------------------------------------------
+
+    def _held(self) -> list[Member]:
+        if not self.identity.session:
+            return []
+        with suppress(Forbidden):
+            session = self.session()
+            return self._parts.teams.held_by(session.id, session.owner)
+        return []
 
     def _member(self, role: str) -> Member:
         teams, owner = self._parts.teams, self.identity.owner

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from restante.domain.registry import Arrival, Identity, Session
     from restante.domain.team import RoleReading
     from restante.domain.why import Explanation
+    from restante.ports.roles import Roles
     from restante.ports.sessions import Window
-    from restante.roster import Roster
 
 # How long is waited for a session's own mail before roles are looked at again.
 _SLICE_SECONDS = 1.0
@@ -33,7 +33,7 @@ class RosterWindow:
         roster: The caller's roster.
     """
 
-    def __init__(self, window: Window, roster: Roster) -> None:
+    def __init__(self, window: Window, roster: Roles) -> None:
         self._window = window
         self._roster = roster
 
@@ -233,7 +233,7 @@ class RosterWindow:
         of_roles: dict[str, list[str]] = {}
         places: dict[str, str] = {}
         if self._is_own(session):
-            places = self._roster.locate(message_ids, [one.role for one in self._roster.mine()])
+            places = self._roster.locate(message_ids)
         for one, role in places.items():
             of_roles.setdefault(role, []).append(one)
         return [one for one in message_ids if one not in places], of_roles

@@ -73,6 +73,12 @@ class RemoteWindow:
             self._identity = self._read(wire.identity_from, self._transport.ask("GET", "/whoami"))
         return self._identity
 
+    def ask(
+        self, method: str, path: str, *, body: dict[str, Any] | None = None, query: dict[str, Any] | None = None
+    ) -> Any:  # noqa: ANN401
+        """Ask the server something else in the caller's name; return what its answer holds."""
+        return self._transport.ask(method, path, body=body, query=query or {})
+
     # -- sessions ------------------------------------------------------------------------------------------
 
     def register(self, arrival: Arrival) -> Session:

@@ -152,7 +152,7 @@ class SessionDesk:
 
         parts = SessionParts(self._environment)
         try:
-            return not parts.settings.server_url and parts.role_mail_waits(self._root)
+            return parts.role_mail_waits(self._root)
         finally:
             parts.close()
 

@@ -33,14 +33,13 @@ from restante.wiring.serving import live_server
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from contextlib import AbstractContextManager
 
     from restante.config import Settings
     from restante.domain.registry import Process
     from restante.domain.session import Caller
     from restante.ports import Clock, Ids, Scanner, Watcher
     from restante.ports.explaining import Surroundings
-    from restante.ports.monitoring import Doorbells, Monitors, Sights, Subscriptions
+    from restante.ports.monitoring import Doorbells, Monitors, Sights
     from restante.ports.roles import Roles
     from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns, Window
     from restante.ports.teams import RoleBoxes, Teams
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from restante.stores.sql.listening import PostgresWatcher
     from restante.stores.sql.postgres.database import PostgresDatabase
     from restante.stores.sql.transaction import Database
+    from restante.system.remote import RemoteWindow
 
 # Members, leases and the mail of roles; made by the first join.
 TEAMS = "teams.db"
@@ -96,7 +96,7 @@ def open_window(environment: Mapping[str, str], directory: str = ".", *, only_lo
     return _with_roles(window, parts)
 
 
-def open_roster(environment: Mapping[str, str], directory: str = ".", *, only_looks: bool = False) -> Roster:
+def open_roster(environment: Mapping[str, str], directory: str = ".", *, only_looks: bool = False) -> Roles:
     """Open the roster of whoever calls: teams, their roles and the mail of those. Reading creates nothing.
 
     Args:
@@ -107,15 +107,25 @@ def open_roster(environment: Mapping[str, str], directory: str = ".", *, only_lo
     Raises:
         BadConfig: The configuration has faults.
         UsageError: There is no place for data.
-        Refused: A server is configured; roles are in its machine's data.
+    """
+    parts = SessionParts(environment)
+    window = _open_window(parts, environment, directory, only_looks=only_looks)
+    return _roles_of(window, parts)
+
+
+def open_local_roster(environment: Mapping[str, str], directory: str = ".", *, only_looks: bool = False) -> Roster:
+    """Open the same for what only whoever has the data can do.
+
+    Raises:
+        Refused: A server is configured, which keeps the roles.
     """
     from restante.roster import Roster
 
     parts = SessionParts(environment)
     if parts.settings.server_url:
         raise Refused(
-            "teams and roles are kept beside the mail, and server.url names a server that keeps it",
-            remedy="run it on the server's machine; for several machines set database.url instead of server.url",
+            "this needs the data of the teams, and server.url names a server that keeps it",
+            remedy="run it on the server's machine; or set database.url instead of server.url",
         )
     window = _open_window(parts, environment, directory, only_looks=only_looks)
     return Roster(parts, lambda: window.identity)
@@ -123,12 +133,22 @@ def open_roster(environment: Mapping[str, str], directory: str = ".", *, only_lo
 
 def _with_roles(window: Window, parts: SessionParts) -> Window:
     """Let a window show the mail of the roles that its session holds, where there are roles."""
-    if parts.settings.server_url or not parts.has_roles:
+    if not parts.has_roles:
         return window
-    from restante.roster import Roster
     from restante.roster.window import RosterWindow
 
-    return RosterWindow(window, Roster(parts, lambda: window.identity))
+    return RosterWindow(window, _roles_of(window, parts))
+
+
+def _roles_of(window: Window, parts: SessionParts) -> Roles:
+    """Return what the caller of a window can ask of roles: here, where the data is, or of the server configured."""
+    if parts.server:
+        from restante.system.remote_roster import RemoteRoster
+
+        return RemoteRoster(parts.server, parts.clock, parts.settings)
+    from restante.roster import Roster
+
+    return Roster(parts, lambda: window.identity)
 
 
 def _open_window(parts: SessionParts, environment: Mapping[str, str], directory: str, *, only_looks: bool) -> Window:
@@ -141,9 +161,10 @@ def _open_window(parts: SessionParts, environment: Mapping[str, str], directory:
     configured = load_settings(environment).server_url
     url = configured or live_server(environment)
     if url:
-        return _leaving(
-            _remote(url, configured != "", claim, caller, root, environment), caller, claim, root, environment
-        )
+        remote = _remote(url, configured != "", claim, caller, root, environment)
+        # The data of a server of this machine is here; that of one that was named may be anywhere.
+        parts.server = remote if configured else None
+        return _leaving(remote, caller, claim, root, environment)
     exchange = Exchange(parts)
     if caller.is_nested:
         return exchange.window(Identity(claimed=caller.session))
@@ -179,6 +200,8 @@ class SessionParts:
         self.ids: Ids = MonotonicIds()
         self.processes: Processes = LocalProcesses()
         self._listener: PostgresWatcher | None = None
+        # Who is asked instead, where a server is configured.
+        self.server: RemoteWindow | None = None
 
     @cached_property
     def turns(self) -> Turns:
@@ -192,10 +215,14 @@ class SessionParts:
 
     def role_mail_waits(self, worktree: str) -> bool:
         """Tell whether mail waits for a role that a session of a worktree holds, whoever owns them."""
-        return self.has_roles and any(
-            self.role_boxes.box(member.role, one.owner).counts().pending
-            for one in self.sessions.at(worktree)
-            for member in self.teams.held_by(one.id, one.owner)
+        return (
+            self.has_roles
+            and not self.settings.server_url
+            and any(
+                self.role_boxes.box(member.role, one.owner).counts().pending
+                for one in self.sessions.at(worktree)
+                for member in self.teams.held_by(one.id, one.owner)
+            )
         )
 
     @cached_property
@@ -206,7 +233,9 @@ class SessionParts:
     @property
     def has_roles(self) -> bool:
         """Whether there may be teams: nothing of them is paid for where there are none."""
-        return bool(self.settings.database_url) or os.path.exists(os.path.join(self._directory, TEAMS))
+        return bool(self.settings.database_url or self.settings.server_url) or os.path.exists(
+            os.path.join(self._directory, TEAMS)
+        )
 
     @cached_property
     def teams(self) -> Teams:
@@ -240,8 +269,16 @@ class SessionParts:
 
         return SqlSights(self._teams, self.clock)
 
+    def roster(self, identity: Identity) -> Roster:
+        """Return what a caller can ask of the roles of teams."""
+        from restante.roster import Roster
+
+        return Roster(self, lambda: identity)
+
     def is_ours(self, process: Process) -> bool:
-        """Tell whether the caller may run below a process."""
+        """Tell whether the caller may run below a process; who asks a server runs anywhere."""
+        if self._holds_mail:
+            return True
         from restante.system.processes import may_be_above
 
         return may_be_above(process, self._environment)
@@ -263,24 +300,6 @@ class SessionParts:
         from restante.system.outgoing import WorktreeLeavings
 
         return WorktreeLeavings()
-    @cached_property
-    def subscriptions(self) -> Subscriptions:
-        """Who wants to be woken once, in the same place."""
-        from restante.stores.sql.subscriptions import SqlSubscriptions
-
-        return SqlSubscriptions(self._teams)
-
-    def roles_together(self) -> AbstractContextManager[None]:
-        """Make what this thread keeps there in the block durable at once, or not at all."""
-        return self._teams.together()
-
-    def way_to_wake(self, vendor: str) -> str:
-        """Return the name of the usual way to wake sessions of an agent program."""
-        from restante.agents.wake import DEFAULTS
-        from restante.domain.outlook import NO_WAY
-
-        return DEFAULTS.get(vendor, NO_WAY)
-
 
     @cached_property
     def sessions(self) -> Sessions:
@@ -377,7 +396,7 @@ class SessionParts:
 
 def _remote(
     url: str, is_configured: bool, claim: Claim, caller: Caller, root: str, environment: Mapping[str, str]
-) -> Window:
+) -> RemoteWindow:
     from restante.system.remote import RemoteWindow
     from restante.system.transport import place_of
 

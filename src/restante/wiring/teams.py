@@ -6,6 +6,6 @@ It lies beside the register of sessions, and is made of the same parts: see ``se
 from __future__ import annotations
 
 from restante.wiring.sessions import SessionParts as TeamParts
-from restante.wiring.sessions import open_roster
+from restante.wiring.sessions import open_local_roster, open_roster
 
-__all__ = ["TeamParts", "open_roster"]
+__all__ = ["TeamParts", "open_local_roster", "open_roster"]

@@ -372,8 +372,45 @@ def test_c3_a_crashed_holder_is_followed_by_another_and_cannot_act_any_more(cast
     assert "text" in cast.by(WORKER, "inbox").out
 
 
-def test_a_server_elsewhere_is_asked_or_said_to_be_in_the_way(team: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RESTANTE_SERVER_URL", "http://127.0.0.1:9")
-    answer = team.by("", "team")
-    assert answer.code == 4
-    assert "database.url" in answer.err
+def test_a_server_elsewhere_keeps_the_roles_and_their_mail(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with served() as url:
+        token = Path(os.environ["RESTANTE_DATA"], "person").read_bytes()
+        here = tmp_path / "another machine"
+        here.mkdir(mode=0o700)
+        (here / "person").write_bytes(token)
+        (here / "person").chmod(0o600)
+        theirs = os.environ["RESTANTE_DATA"]
+        monkeypatch.setenv("RESTANTE_DATA", str(here))
+        monkeypatch.setenv("RESTANTE_SERVER_URL", url)
+        planner, worker = "0199cccc-0000-7000-8000-00000000000c", "0199dddd-0000-7000-8000-00000000000d"
+        cast.enter(planner, "far planner")
+        cast.enter(worker, "far worker")
+        assert cast.by(worker, "join", ROLE).code == 0
+        assert cast.by("", "join", "parser/tester").code == 0
+        (message,) = _ids(cast.by(planner, "post", ROLE, "Look.", "--json"))
+        own = cast.post(planner, "far worker", "own")
+        assert len(_ids(cast.by("", "send", "--to", "parser/*", "all", "--json"))) == 2
+        refused = cast.by(planner, "inbox", ROLE)
+        assert (refused.code, "held by session far worker" in refused.err) == (4, True)
+        assert cast.by(planner, "ack", message).code == 4
+        shown = cast.by(worker, "inbox")
+        assert f"{message} to {ROLE}, from far planner (session:0199cccc…, verified)" in shown.out
+        assert f"{own} to this session" in shown.out
+        assert cast.by("", "status", ROLE).out == f"{ROLE}: 0 queued, 0 noticed, 2 seen, 0 acknowledged\n"
+        assert cast.by(worker, "ack", message, own).code == 0
+        states = [one["state"] for one in cast.by(planner, "receipts", message, own, "--json").json["receipts"]]
+        assert states == ["acknowledged", "acknowledged"]
+        assert cast.by(worker, "inbox", ROLE, "--wait", "0.1").code == 5
+        assert cast.by(worker, "watch", ROLE, "--timeout", "0.1").code == 4
+        assert "all" in cast.by("", "history", "parser").out
+        assert cast.by(worker, "drop", ROLE).code == 0
+        assert cast.by(planner, "act-as", ROLE).code == 0
+        for words in (("ack", message), ("reply", message, "text"), ("inbox", ROLE)):
+            assert cast.by(worker, *words).code == 4, words
+        assert cast.by("", "leave", "parser/tester").code == 0
+        roles = cast.by("", "team", "--json").json["roles"]
+        assert [(one["role"], one["session"], one["generation"]) for one in roles] == [(ROLE, planner, 2)]
+        assert not (here / "teams.db").exists()
+        assert Path(theirs, "teams.db").exists()

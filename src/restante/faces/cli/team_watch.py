@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from restante.office import Office
-    from restante.roster import Roster
+    from restante.ports.roles import Roles
 
 # How long is waited for the worktree's mailbox before those of roles are looked at.
 _SLICE_SECONDS = 0.5
@@ -44,7 +44,7 @@ class Places:
         return ",".join([self.worktree, *(f"{role}={place}" for role, place in sorted(self.roles.items()))])
 
 
-def roster_with_roles(directory: str) -> Roster | None:
+def roster_with_roles(directory: str) -> Roles | None:
     """Return the roster of a session that holds roles; ``None`` for anybody else."""
     from restante.wiring.teams import TeamParts, open_roster
 
@@ -55,15 +55,15 @@ def roster_with_roles(directory: str) -> Roster | None:
     return roster if roster.mine() else None
 
 
-def begin(office: Office, roster: Roster, since: str | None) -> Places:
+def begin(office: Office, roster: Roles, since: str | None) -> Places:
     """Return where to begin: behind a cursor, at the beginning with an empty one, without one with what comes now."""
     places = Places(office.tip() if since is None else since)
-    for member in roster.mine():
-        places.roles.setdefault(member.role, "" if since == "" else roster.tip(member.role))
+    for role in roster.mine():
+        places.roles.setdefault(role, "" if since == "" else roster.tip(role))
     return places
 
 
-def follow(office: Office, roster: Roster, places: Places, seconds: float | None) -> Iterator[tuple[str, Changes]]:
+def follow(office: Office, roster: Roles, places: Places, seconds: float | None) -> Iterator[tuple[str, Changes]]:
     """Yield what happens, with the role in whose mailbox it does; with none for the worktree's.
 
     Args:
@@ -78,10 +78,10 @@ def follow(office: Office, roster: Roster, places: Places, seconds: float | None
         for batch in office.follow(places.worktree, left):
             places.worktree = batch.cursor
             yield "", Changes(batch.changes, places.cursor)
-        for member in roster.mine():
-            changes = roster.changes(member.role, places.roles.setdefault(member.role, roster.tip(member.role)))
-            places.roles[member.role] = changes.cursor
+        for role in roster.mine():
+            changes = roster.changes(role, places.roles.setdefault(role, roster.tip(role)))
+            places.roles[role] = changes.cursor
             if changes.changes:
-                yield member.role, Changes(changes.changes, places.cursor)
+                yield role, Changes(changes.changes, places.cursor)
         if end is not None and time.monotonic() >= end:
             return

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from restante.domain.message import Draft
     from restante.domain.registry import Identity
     from restante.domain.team import Copy, RoleReading, Seat
-    from restante.roster import Roster
+    from restante.ports.roles import Roles
 
 _BEGINNING = "start"
 
 
-def roster_of(directory: str, *, only_looks: bool = False) -> Roster:
+def roster_of(directory: str, *, only_looks: bool = False) -> Roles:
     """Open the roster of whoever calls.
 
     Args:
@@ -114,7 +114,7 @@ def drop(role: str, directory: str, as_json: bool) -> None:
         say(f"took {role} from {visible(released)}; its mail waits for whoever takes it next")
 
 
-def _tell_freed(roster: Roster) -> None:
+def _tell_freed(roster: Roles) -> None:
     """Say, once, which tasks of the agent program watched the role."""
     if roster.freed:
         tell(f"remove these scheduled tasks of the agent program, which watched it: {visible(' '.join(roster.freed))}")
@@ -216,7 +216,7 @@ def show_role(role: str, wait: str | None, directory: str, *, peek: bool, as_jso
         roster.confirm(role, unseen, only_noticed=late)
 
 
-def _names(roster: Roster, reading: RoleReading) -> dict[str, str]:
+def _names(roster: Roles, reading: RoleReading) -> dict[str, str]:
     senders = {entry.message.sender.name for entry in reading.entries}
     return {one: name for one in senders if (name := roster.name_of(one))}
 
@@ -237,15 +237,15 @@ def tell_roles(directory: str) -> None:
     if not _has_roles():
         return
     roster = roster_of(directory, only_looks=True)
-    for member in roster.mine():
-        say(tally_line(member.role, roster.tally(member.role)))
+    for role in roster.mine():
+        say(tally_line(role, roster.tally(role)))
 
 
 def _has_roles() -> bool:
     from restante.wiring.teams import TeamParts
 
     parts = TeamParts(os.environ)
-    return parts.has_roles and not parts.settings.server_url
+    return parts.has_roles
 
 
 def watch_role(role: str, since: str | None, timeout: str | None, *, directory: str, as_json: bool) -> int:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from restante.faces.http.logs import Log
-    from restante.faces.http.table import Route
+    from restante.faces.http.routes import Route
 
 # An escape of JSON takes six bytes for one; and a little for all that is not the text.
 _ESCAPE = 6

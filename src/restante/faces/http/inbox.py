@@ -220,7 +220,9 @@ async def receipts(ask: Ask) -> dict[str, Any]:
     limit = number_in(ask.query, "limit", least=1, most=1000) or 100
     await ask.admit()
 
-    def work(_: Exchange, window: LocalWindow) -> list[Trace]:
-        return window.receipts(ids, limit=limit)
+    def work(exchange: Exchange, window: LocalWindow) -> list[Trace]:
+        from restante.roster.window import RosterWindow
+
+        return RosterWindow(window, exchange.roster(window.identity)).receipts(ids, limit=limit)
 
     return {"receipts": [of_trace(one) for one in await ask.run(work)]}

@@ -14,7 +14,7 @@ from restante.faces.http import answers
 from restante.faces.http.table import PREFIX, ROUTES
 
 if TYPE_CHECKING:
-    from restante.faces.http.table import Route
+    from restante.faces.http.routes import Route
 
 # What any route may answer with: no proof, a guard, too much at once, a fault, a database that is away.
 ALWAYS = (401, 403, 429, 500, 503, 507)

@@ -138,6 +138,12 @@ class AckBody(Struct, forbid_unknown_fields=True, rename="camel"):
         return Late(said, begun) if said and begun else None
 
 
+class JoinBody(Struct, forbid_unknown_fields=True, rename="camel"):
+    """Where whoever joins a role works."""
+
+    working_dir: Annotated[str, Meta(max_length=4096)] = ""
+
+
 class PersistenceBody(Struct, forbid_unknown_fields=True):
     """Whether the mail of sessions is to be kept on disk."""
 

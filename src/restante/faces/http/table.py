@@ -2,107 +2,51 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from restante.faces.http import answers, events, explaining, inbox, managing, requests, sessions, watching, withdrawing
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from msgspec import Struct
-
-    from restante.faces.http.asking import Ask
+from restante.faces.http.role_table import ROLE_ROUTES
+from restante.faces.http.routes import FLAG, ID, NUMBER, POSITIVE, TEXT, Parameter, Route
 
 PREFIX = "/api/v1"
 
-_FLAG = {"type": "string", "enum": ["0", "1", "true", "false"]}
-_TEXT = {"type": "string"}
-_NUMBER = {"type": "integer", "minimum": 0, "maximum": 10**18 - 1}
-_POSITIVE = {"type": "integer", "minimum": 1, "maximum": 10**18 - 1}
-_ID = {"type": "string", "minLength": 1}
-
-
-class Parameter(NamedTuple):
-    """Something that a path or a query says.
-
-    Attributes:
-        name: What it is called.
-        schema: JSON Schema of it.
-        summary: What it means.
-        place: ``query``, ``path`` or ``header``.
-    """
-
-    name: str
-    schema: dict[str, Any]
-    summary: str
-    place: str = "query"
-
-
-class Route(NamedTuple):
-    """One thing that can be asked.
-
-    Attributes:
-        method: The HTTP method.
-        path: Below ``PREFIX``; a parameter stands in braces.
-        handler: What answers; ``None`` for an answer means that it was sent.
-        summary: What it does.
-        answer: The shape of the answer; ``None`` where it is no JSON.
-        errors: HTTP statuses it may answer with, beside those that any route may.
-        body: The shape of the body; ``None`` where none is taken.
-        parameters: What path, query and headers say.
-        media: Content type of an answer that is no JSON.
-    """
-
-    method: str
-    path: str
-    handler: Callable[[Ask], Awaitable[dict[str, Any] | None]]
-    summary: str
-    answer: type[Struct] | None
-    errors: tuple[int, ...] = ()
-    body: type[Struct] | None = None
-    parameters: tuple[Parameter, ...] = ()
-    media: str = "application/json"
-
-
-_SESSION = Parameter("id", _ID, "a session: its id, its name, or a beginning of at least 8 characters", "path")
-_WAIT = Parameter("wait", _POSITIVE, "milliseconds to wait while there is nothing; held to 1000 .. 600000")
-_INBOX = Parameter("inbox", _FLAG, "1: with the numbers of mailboxes")
+_SESSION = Parameter("id", ID, "a session: its id, its name, or a beginning of at least 8 characters", "path")
+_WAIT = Parameter("wait", POSITIVE, "milliseconds to wait while there is nothing; held to 1000 .. 600000")
+_INBOX = Parameter("inbox", FLAG, "1: with the numbers of mailboxes")
 _WATCH = (
-    Parameter("since", _TEXT, "cursor of an earlier answer; empty for all there is"),
-    Parameter("sessions", _TEXT, "only these, by whole ids, with commas; at most 64"),
+    Parameter("since", TEXT, "cursor of an earlier answer; empty for all there is"),
+    Parameter("sessions", TEXT, "only these, by whole ids, with commas; at most 64"),
     _WAIT,
 )
 _DETACH = (
-    Parameter("detach", _FLAG, "1: only detach it, its mail stays"),
+    Parameter("detach", FLAG, "1: only detach it, its mail stays"),
     Parameter("killMux", {"type": "string", "enum": ["true", "false"]}, "false: the same"),
 )
 _READ = (
     _SESSION,
-    Parameter("wait", _POSITIVE, "milliseconds to wait while nothing is unseen; held to 1000 .. 600000"),
-    Parameter("after", _NUMBER, "only messages with a greater number"),
-    Parameter("limit", _POSITIVE, "at most so many messages"),
-    Parameter("peek", _FLAG, "1: mark nothing seen, although the addressee reads"),
+    Parameter("wait", POSITIVE, "milliseconds to wait while nothing is unseen; held to 1000 .. 600000"),
+    Parameter("after", NUMBER, "only messages with a greater number"),
+    Parameter("limit", POSITIVE, "at most so many messages"),
+    Parameter("peek", FLAG, "1: mark nothing seen, although the addressee reads"),
 )
 _RECEIPTS = (
-    Parameter("ids", _TEXT, "only these messages, with commas; at most 200"),
+    Parameter("ids", TEXT, "only these messages, with commas; at most 200"),
     Parameter("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "at most so many"),
 )
-_POSTED = Parameter("message", _ID, "whole id of a message that the caller posted", "path")
+_POSTED = Parameter("message", ID, "whole id of a message that the caller posted", "path")
 _ASKED = Parameter(
-    "message", _ID, "id of a message that the caller posted or is to answer, or a part that only it has", "path"
+    "message", ID, "id of a message that the caller posted or is to answer, or a part that only it has", "path"
 )
 _UNTIL = (
     _SESSION,
-    Parameter("until", _TEXT, f"what to wait for, with commas: {', '.join(watching.SIGNALS)}"),
-    Parameter("timeout", _POSITIVE, "milliseconds to wait; held to 1000 .. 600000; 60000 by default"),
-    Parameter("wait", _POSITIVE, "the same"),
-    Parameter("fresh", _FLAG, "1: only what becomes true from now on"),
+    Parameter("until", TEXT, f"what to wait for, with commas: {', '.join(watching.SIGNALS)}"),
+    Parameter("timeout", POSITIVE, "milliseconds to wait; held to 1000 .. 600000; 60000 by default"),
+    Parameter("wait", POSITIVE, "the same"),
+    Parameter("fresh", FLAG, "1: only what becomes true from now on"),
 )
 _EVENTS = (
-    Parameter("Last-Event-ID", _TEXT, "id of the last event; what came after it is told first", "header"),
-    Parameter("since", _TEXT, "the same"),
+    Parameter("Last-Event-ID", TEXT, "id of the last event; what came after it is told first", "header"),
+    Parameter("since", TEXT, "the same"),
 )
-_ACCOUNT = Parameter("name", _ID, "an account", "path")
+_ACCOUNT = Parameter("name", ID, "an account", "path")
 
 _UNKNOWN = (404,)
 _CHANGE = (403, 404)
@@ -241,6 +185,7 @@ ROUTES: tuple[Route, ...] = (
         None,
         (_ASKED,),
     ),
+    *ROLE_ROUTES,
     Route("GET", "/inbox/summary", sessions.summary, "Tell the numbers of the owner's mailboxes", answers.Summary),
     Route("GET", "/agent-inbox/summary", sessions.summary, "The same", answers.Summary),
     Route(
@@ -312,7 +257,7 @@ ROUTES: tuple[Route, ...] = (
         answers.Dismissed,
         (400, *_CHANGE),
         None,
-        (_ACCOUNT, Parameter("sessions", _FLAG, "1: end its sessions, also where the account is gone already")),
+        (_ACCOUNT, Parameter("sessions", FLAG, "1: end its sessions, also where the account is gone already")),
     ),
     Route("GET", "/health", managing.health, "Say that the server lives; needs no proof", answers.Health),
     Route(

@@ -18,8 +18,11 @@ async def withdraw(ask: Ask) -> dict[str, Any]:
     await ask.admit()
     office = ask.office
 
-    def work(_: Exchange, window: LocalWindow) -> tuple[str, Trace]:
-        return window.identity.owner, window.withdraw(ask.params["message"])
+    def work(exchange: Exchange, window: LocalWindow) -> tuple[str, Trace]:
+        from restante.roster.window import RosterWindow
+
+        mail = RosterWindow(window, exchange.roster(window.identity))
+        return window.identity.owner, mail.withdraw(ask.params["message"])
 
     def tell(done: tuple[str, Trace]) -> None:
         office.waits.changed(done[0])
