@@ -121,6 +121,7 @@ def test_a_clock_that_was_set_back_makes_a_check_due_and_puts_no_end_off() -> No
     assert task.check(500).word is Word.IDLE
     assert task.kept.expires == at(500 + 86400)
     assert schedule(task.kept, at(500)).elapsed == 0
+    assert schedule(task.kept, at(500 + 1800)).stage == "medium"
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,16 @@ def test_a_mark_that_fell_wakes_nobody() -> None:
     assert box.kept.last_delivered == 5
 
 
+def test_a_mark_that_fell_wakes_nobody_where_no_reading_was_told_of() -> None:
+    box = Mailbox()
+    box.post(5)
+    box.check()
+    box.unread.discard(5)
+    box.wait(1000)
+    assert box.check().word is Word.WAITING
+    assert (box.kept.pending, box.kept.last_delivered) == (0, 5)
+
+
 def test_a_wake_that_failed_is_owed_although_its_newest_message_was_withdrawn() -> None:
     box = Mailbox()
     box.post(2)
@@ -165,6 +175,8 @@ def test_delivered_of_an_older_wake_leaves_the_newer_one_open() -> None:
     assert (box.kept.pending, box.kept.last_delivered) == (2, 1)
     box.delivered(2)
     assert (box.kept.pending, box.kept.last_delivered) == (0, 2)
+    with pytest.raises(UsageError):
+        box.delivered(1)
 
 
 def test_a_failure_of_a_wake_that_was_never_made_is_refused_and_an_old_one_counts_nothing() -> None:
@@ -334,6 +346,8 @@ def test_arming_again_after_the_end_wakes_once_for_what_waits_and_not_for_what_w
     assert box.kept.state is MonitorState.EXPIRED
     box.do(arming.arm(box.monitor, box.now, wanted()))
     assert box.kept.last_delivered == 1
+    with pytest.raises(UsageError):
+        box.delivered(2)
     assert [box.check().word, box.check().word] == [Word.WAKE, Word.WAITING]
 
 

@@ -100,7 +100,7 @@ class Watched(RuleBasedStateMachine):
         assert answer.mark == monitor.pending, "what is told of it has to name it"
         if self.last_wake is not None:
             assert self.box.now - self.last_wake >= RULES.settle
-        assert answer.mark >= self.highest or is_owed, "an old mark"
+        assert self.box.sight.mark >= self.highest or is_owed, "an old mark"
         self.wakes[monitor.pending] += 1
         assert self.wakes[monitor.pending] <= RULES.wakes, "a wake too many"
         self.highest = max(self.highest, answer.mark)

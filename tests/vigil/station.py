@@ -46,7 +46,7 @@ class Station:
         self.world = World(path, clock, holds_mail=False)
         self.data = self.world.data
         self.processes: FakeProcesses = self.world.processes
-        for session, worktree in ((T1, "/work/p"), (T2, "/work/q")):
+        for session, worktree in ((T1, "/somewhere/p"), (T2, "/somewhere/q")):
             self.world.session(session, worktree=worktree)
         self.world.person.set_persistence(True)
         self.turns: list[tuple[str, str, datetime]] = []

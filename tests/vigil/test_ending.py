@@ -116,7 +116,7 @@ _ENDS: dict[str, Callable[[Station], object]] = {
     "mode turn": lambda station: station.vigil().stop(ALICE),
     "drop": lambda station: station.roster(T1).drop(ALICE),
     "leave": lambda station: station.roster(T1).leave(ALICE),
-    "reset": lambda station: station.vigil().reset("/work/p"),
+    "reset": lambda station: station.vigil().reset("/somewhere/p"),
     "SessionEnd": _session_ends,
     "session deleted": lambda station: station.world.person.delete(T1),
     "lease expiry": _lease_expires,
