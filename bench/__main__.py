@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from bench import database, server
 from bench.table import Row, show
+from bench.tools import tools
 
 from restante.agents.hookline import command_line
 from restante.domain.mailbox import Acknowledgement
@@ -253,7 +254,7 @@ def timed(runs: int, *works: Callable[[], None]) -> tuple[list[float], list[floa
     return walls, [statistics.median(spent[work]) for work in (works[0], works[-1])]
 
 
-PARTS = (checkpoint, commands, parsing, history, durability, *server.PARTS, *database.PARTS)
+PARTS = (checkpoint, commands, tools, parsing, history, durability, *server.PARTS, *database.PARTS)
 
 
 def main() -> None:

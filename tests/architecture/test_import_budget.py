@@ -59,6 +59,7 @@ BUDGET: dict[str, set[str]] = {
     "restante.stores.sql.sqlite": HEAVY - {"sqlite3", "pathlib"},
     "restante.wiring.sessions": (HEAVY | {"shutil", "restante.stores.sql.moving"}) - {"sqlite3", "pathlib"},
     "restante.faces.cli": HEAVY,
+    "restante.faces.mcp.stdio": (PURE - {"json"}) | {"mcp", "datetime", "restante.domain", "restante.wiring"},
     "restante.testing": HEAVY | {"pytest", "hypothesis"},
     "restante.testing.contract": {"pytest", "hypothesis", "sqlite3", "asyncio"},
 }
