@@ -16,7 +16,7 @@ WORKERS ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: help demo dev lint test test-all wheel-check programs services published fuzz bench docs lock clean
+.PHONY: help demo dev lint test test-all wheel-check programs services published fuzz bench docs lock clean screenshots
 
 help:
 	@sed -n 's/^# //p' Makefile | head -5
@@ -71,9 +71,14 @@ wheel-check: dev
 programs: dev
 	@$(BIN)/python -m tests.e2e.programs
 
-# The same for the PostgreSQL servers that tests start.
+# The same for the PostgreSQL servers and the browser that tests start.
 services: dev
 	@$(BIN)/python -m tests.postgres
+	@$(BIN)/python -m tests.browser
+
+# Pictures of the pages, as the tests see them; those that README shows go into docs/images.
+screenshots: services
+	RESTANTE_TEST_SCREENSHOTS=docs/images $(BIN)/python -m pytest tests/faces/web/test_screenshots.py
 
 # The same for the published OACP program, on whose trees ours is compared with it.
 published: dev

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from restante.config import Settings
-    from restante.domain.case import Case, Sent, Snapshot
+    from restante.domain.case import Case, Sent, Snapshot, Timeline
     from restante.domain.checkpoint import Checkpoint, Delivery
     from restante.domain.finding import Finding
+    from restante.domain.lifecycle import Status
     from restante.domain.mailbox import Archived, Changes, Counts, Entry, Posted
     from restante.domain.message import Draft, Reply
     from restante.domain.receipt import Action, Decision, Receipt
@@ -231,6 +232,12 @@ class Office:
             Case(entry, tuple(mailbox.receipts(entry.message.id)), tuple(replies.get(entry.message.id, ())))
             for entry in mailbox.entries()
         ]
+
+    def timeline(self, *, before: int, limit: int, fits: Callable[[Status], bool]) -> Timeline:
+        """Return the newest messages, with all that was said of each; see ``services.looking.timeline``."""
+        from restante.services.looking import timeline
+
+        return timeline(self._parts.mailbox, before=before, limit=limit, fits=fits)
 
     def snapshot(self) -> Snapshot:
         """Return the mailbox as a whole. A damaged book of repeats is told as a fault; mail can still be read."""

@@ -31,21 +31,25 @@ def timeline(mailbox: Mailbox, *, before: int, limit: int, fits: Callable[[Statu
     first = mailbox.entries(limit=1) if total else []
     if not first:
         return Timeline((), 0)
-    # Within one mailbox the numbers have no gap: what is in it can be asked for from its end.
     lowest = first[0].message.number
-    end = lowest + total
-    end = min(before, end) if before else end
+    end = before or _last(mailbox, lowest + total - 1) + 1
     found: list[Entry] = []
     for _ in range(_MOST_PAGES):
         start = max(lowest, end - _PAGE)
         page = mailbox.entries(after=start - 1, limit=end - start)
-        found += [one for one in reversed(page) if fits(one.standing.status)]
+        found += [one for one in reversed(page) if one.message.number < end and fits(one.standing.status)]
         end = start
         if len(found) >= limit or end <= lowest:
             break
     shown = found[:limit]
     older = shown[-1].message.number if len(found) > limit else (end if end > lowest else 0)
     return Timeline(tuple(_case(mailbox, one) for one in shown), older)
+
+
+def _last(mailbox: Mailbox, least: int) -> int:
+    """Return the newest message's number, which is at least this: where some were archived, the numbers have gaps."""
+    tail = mailbox.entries(after=least - 1)
+    return tail[-1].message.number if tail else least
 
 
 def _case(mailbox: Mailbox, entry: Entry) -> Case:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from restante.exchange.window import LocalWindow
     from restante.faces.http.asking import Office
 
-PATHS = ("/ui", "/ui/{rest:path}", "/api/v1/ui/key")
+PATHS = ("/ui", "/ui/{rest:path}", "/api/v1/ui/key", "/favicon.ico")
 
 _MODULE = "restante.faces.web.app"
 _LIBRARIES = ("jinja2", "python_multipart")

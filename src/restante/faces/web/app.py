@@ -62,6 +62,8 @@ def pages(hub: Hub) -> ASGIApp:
         [
             Route(ROOT, _to_overview),
             Route(ROOT + "/static/{name}", _static),
+            # Browsers ask for it by themselves where they show a text.
+            Route("/favicon.ico", _icon),
             Route(KEY_PATH, _key_maker(hub, door), methods=["POST"]),
             Route(ROOT + "/enter", _entrance(hub, door), methods=["GET", "POST"]),
             Route(ROOT + "/leave", _exit, methods=["POST"]),
@@ -107,6 +109,12 @@ async def _to_overview(_: Request) -> Response:
 async def _static(request: Request) -> Response:
     found = asset(request.path_params["name"])
     return found or _error(NothingThere("there is no such file", remedy="load the page again"), None)
+
+
+async def _icon(_: Request) -> Response:
+    found = asset("icon.svg")
+    assert found is not None
+    return found
 
 
 def _key_maker(hub: Hub, door: Door) -> Any:  # noqa: ANN401  an endpoint of Starlette

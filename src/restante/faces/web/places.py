@@ -85,11 +85,6 @@ def _worktree(hub: Hub, address: str, path: str, before: int, fits: Callable[[St
     from restante.wiring import open_office
 
     office = open_office(path, environment=hub.environment)
-    cases = [case for case in office.cases() if fits(case.entry.standing.status)]
-    if before:
-        cases = [case for case in cases if case.entry.message.number < before]
-    cases.sort(key=lambda case: case.entry.message.number, reverse=True)
-    shown = tuple(cases[:WINDOW])
-    older = shown[-1].entry.message.number if len(cases) > WINDOW else 0
+    found = office.timeline(before=before, limit=WINDOW, fits=fits)
     name = path.rpartition("/")[2] or path
-    return View(address, name, shown, older, office.counts(), office.clock.now(), {})
+    return View(address, name, found.cases, found.older, office.counts(), office.clock.now(), {})

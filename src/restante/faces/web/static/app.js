@@ -16,8 +16,14 @@
     const live = document.getElementById("live");
     const isLook = event.detail.elt === live;
     const isReading = live && live.querySelector("details[open]");
+    const isGrowing = live && (live.dataset.grown || live.querySelector(".htmx-request"));
     const isSelecting = !document.getSelection().isCollapsed && live && live.contains(document.getSelection().anchorNode);
-    if (isLook && (isReading || isSelecting || document.hidden)) event.preventDefault();
+    if (isLook && (isReading || isGrowing || isSelecting || document.hidden)) event.preventDefault();
+  });
+  // Whoever went back to older messages keeps them; the first window is there again with the next load.
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    const live = document.getElementById("live");
+    if (live && event.detail.elt.classList.contains("older")) live.dataset.grown = "1";
   });
   document.addEventListener("visibilitychange", () => {
     const live = document.getElementById("live");
