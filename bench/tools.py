@@ -1,4 +1,4 @@
-"""The figures of ``restante mcp``: its start up to the answer that a program waits for, and a checkpoint that it serves."""
+"""The figures of ``restante mcp``: its start up to the answer that a program waits for, and one checkpoint by it."""
 
 from __future__ import annotations
 

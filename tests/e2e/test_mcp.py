@@ -11,6 +11,7 @@ from tests.e2e.conftest import agent_in, worktree_of
 from tests.e2e.model_server import Request, Step, run, say, use
 from tests.e2e.scenes import messages_in, model_of, running, work
 from tests.e2e.worktree import Gate
+from tests.faces.http.api import running as server_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -168,3 +169,32 @@ def test_codex_runs_checkpoints_that_call_the_server_only_where_the_person_trust
     with model_of(codex, run("echo one"), acknowledge, say("Finished.")) as server:
         work(codex, server, worktree.root)
     assert worktree.status(message)["status"] == "applied"
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """A running server, and the home of the person whose it is."""
+    home = tmp_path / "home"
+    with server_of(home / ".local" / "share" / "restante", HOME=str(home)) as one:
+        yield one.api().url, home
+
+
+def test_both_programs_use_the_tools_of_one_running_server(served: tuple[str, Path], tmp_path: Path) -> None:
+    url, home = served
+    codex, claude = agent_in("codex", home), agent_in("claude", home)
+    here, there = worktree_of(codex, tmp_path / "codex"), worktree_of(claude, tmp_path / "claude")
+    (here.root / ".codex" / "config.toml").write_text(f'[mcp_servers.restante]\nurl = "{url}/mcp"\nrequired = true\n')
+    server = {"type": "http", "url": f"{url}/mcp", "alwaysLoad": True}
+    (there.root / ".mcp.json").write_text(json.dumps({"mcpServers": {"restante": server}}))
+    here.restante("session", "start", "--id", "coordinator-1", "--name", "coordinator")
+    for agent, worktree in ((codex, here), (claude, there)):
+        with model_of(agent, use("send", to="coordinator", text=TASK), use("inbox"), say("Finished.")) as model:
+            finished = work(agent, model, worktree.root)
+        assert told_of(model.requests[-1]) == TOOLS
+        sender = f"session:{finished.session}" if agent is codex else "user"
+        # What a program says with a call is a claim where it comes over a wire; Claude Code says nothing.
+        assert f"sent as: {sender} (unverified)" in model.requests[1].prompt
+        said = "no mail waits" if agent is codex else "no mailbox is yours"
+        assert said in model.requests[2].prompt
+    told = here.restante("inbox", "--session", "coordinator", "--peek")
+    assert told.count("token-51c8") == 2
