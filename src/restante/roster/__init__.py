@@ -39,7 +39,8 @@ from restante.domain.team import (
     tally,
     team_of,
 )
-from restante.roster.seats import RosterParts, Seats
+from restante.roster.awaiting import Awaiting
+from restante.roster.seats import RosterParts
 from restante.services import corresponding, holding, monitoring, mustering, posting
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 __all__ = ["Roster", "RosterParts"]
 
 
-class Roster(Seats):
+class Roster(Awaiting):
     """Keeps who holds the roles of teams, and their mail, for one caller. Errors are those of ``domain.errors``.
 
     Args:
@@ -110,7 +111,7 @@ class Roster(Seats):
         copies: list[Copy] = []
         for member in members:
             try:
-                posted = parts.role_boxes.post(member.role, identity.owner, draft, signal)
+                posted = self._post(member, draft, signal)
             except MailboxFull as error:
                 if not is_broadcast:
                     raise
@@ -150,6 +151,7 @@ class Roster(Seats):
         members = self._held()
         if not members:
             return []
+        self.notice_expiries()
         session = self.session()
         for member in members:
             lease = holding.renew(member, session, parts.teams, parts.sessions, parts.processes, parts.clock.now())

@@ -11,12 +11,13 @@ from restante.services import disarming, holding, identifying
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from restante.config import Settings
     from restante.domain.registry import Identity, Process, Session
     from restante.domain.team import Lease, Member
     from restante.ports import Clock, Ids, Scanner, Watcher
-    from restante.ports.monitoring import Doorbells, Monitors, Sights
+    from restante.ports.monitoring import Doorbells, Monitors, Sights, Subscriptions
     from restante.ports.sessions import Processes, SessionBell, Sessions
     from restante.ports.teams import RoleBoxes, Teams
 
@@ -75,6 +76,20 @@ class RosterParts(Protocol):
     @property
     def watcher(self) -> Watcher:
         """What hints at changes."""
+
+    @property
+    def subscriptions(self) -> Subscriptions:
+        """Who wants to be woken once."""
+
+    @property
+    def has_roles(self) -> bool:
+        """Whether there may be roles at all."""
+
+    def roles_together(self) -> AbstractContextManager[None]:
+        """Make what this thread keeps of roles, their mail and monitors in the block durable at once, or not at all."""
+
+    def way_to_wake(self, vendor: str) -> str:
+        """Return the name of the usual way to wake sessions of an agent program."""
 
     def is_ours(self, process: Process) -> bool:
         """Tell whether the caller may run below a process: false only where that is proven not to be so."""

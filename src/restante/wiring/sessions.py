@@ -33,13 +33,14 @@ from restante.wiring.serving import live_server
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from restante.config import Settings
     from restante.domain.registry import Process
     from restante.domain.session import Caller
     from restante.ports import Clock, Ids, Scanner, Watcher
     from restante.ports.explaining import Surroundings
-    from restante.ports.monitoring import Doorbells, Monitors, Sights
+    from restante.ports.monitoring import Doorbells, Monitors, Sights, Subscriptions
     from restante.ports.roles import Roles
     from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns, Window
     from restante.ports.teams import RoleBoxes, Teams
@@ -261,6 +262,24 @@ class SessionParts:
         from restante.stores.sql.monitors import SqlMonitors
 
         return SqlMonitors(self._teams, self.clock)
+
+    @cached_property
+    def subscriptions(self) -> Subscriptions:
+        """Who wants to be woken once, in the same place."""
+        from restante.stores.sql.subscriptions import SqlSubscriptions
+
+        return SqlSubscriptions(self._teams)
+
+    def roles_together(self) -> AbstractContextManager[None]:
+        """Make what this thread keeps there in the block durable at once, or not at all."""
+        return self._teams.together()
+
+    def way_to_wake(self, vendor: str) -> str:
+        """Return the name of the usual way to wake sessions of an agent program."""
+        from restante.agents.wake import DEFAULTS
+        from restante.domain.outlook import NO_WAY
+
+        return DEFAULTS.get(vendor, NO_WAY)
 
     @cached_property
     def sights(self) -> Sights:
