@@ -132,6 +132,23 @@ def test_s16_stopping_the_server_releases_reads(tmp_path: Path) -> None:
         assert reading.result()["timedOut"] is False
 
 
+@pytest.mark.parametrize("kept", [0, 3, 120])
+def test_a_wait_for_more_than_is_read_at_once_hands_over_whatever_was_kept_before(tmp_path: Path, kept: int) -> None:
+    with running(tmp_path, RESTANTE_SESSIONS_MESSAGES="5000", RESTANTE_SESSIONS_SHARE="1") as server:
+        api = server.api()
+        alice, bob = api.actor(), api.actor()
+        for number in range(kept):
+            bob.post(alice, f"{number}")
+        if kept:
+            alice.read()
+        reading = waiting(alice)
+        parked(alice)
+        bob.post(alice, "new")
+        answer = reading.result()
+        assert [one["text"] for one in answer["messages"]] == [*(f"{number}" for number in range(kept)), "new"]
+        assert answer["timedOut"] is False
+
+
 def test_s17_two_parked_reads_are_both_released_and_both_carry_the_post(alice: Actor, bob: Actor) -> None:
     readings = [waiting(alice), waiting(alice)]
     parked(alice, 2)
