@@ -60,7 +60,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_both_launchers(wheel: Pat
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         (scripts,) = {name.partition("/scripts/")[0] for name in names if "/scripts/" in name}
-        for name in ("restante", "restante-hook"):
+        for name in ("restante", "restante-hook", "restante-waiter"):
             assert archive.read(f"{scripts}/scripts/{name}") == (ROOT / "scripts" / name).read_bytes()
     assert {name for name in names if name.startswith("restante/")} == wanted
 
