@@ -375,7 +375,7 @@ class SessionParts:
     def _teams(self) -> SqliteDatabase | PostgresDatabase:
         if self.settings.database_url:
             return self._register
-        return SqliteDatabase(os.path.join(self._directory, TEAMS), clock=self.clock, ids=self.ids)
+        return self._sqlite(os.path.join(self._directory, TEAMS))
 
     @property
     def _limits(self) -> Limits:
