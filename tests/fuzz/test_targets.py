@@ -11,7 +11,7 @@ from tests.fuzz.seeds import mutated, seeds
 from tests.fuzz.targets import TARGETS
 
 EACH = pytest.mark.parametrize("name", TARGETS)
-ROUNDS = [60, pytest.param(6_000, marks=pytest.mark.slow)]
+ROUNDS = [60, pytest.param(1_500, marks=pytest.mark.slow)]
 
 
 @EACH

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import normalize
 
 from restante.autonomy.demotion import Reader
 from restante.autonomy.hard_stops import scan_text
@@ -33,6 +34,13 @@ _LOOK_ALIKE = str.maketrans(
     "\u03bd\u03b9\u0131\u0578\u0585\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425",
     "aeopcxykmtisjdhgoapviinoABEKMHOPCTX",
 )
+# Letters with accents, one for one. Marks that stand by themselves are left out by the fold.
+_BARE = {
+    place: bare
+    for place in (*range(0xC0, 0x250), *range(0x1E00, 0x1F00))
+    if (bare := normalize("NFD", chr(place))[0]).isascii() and bare.isalpha()
+}
+_PLAIN = _BARE | _LOOK_ALIKE
 _OF_REVIEWS = frozenset({DESTRUCTIVE.category, FIXED_SIDE_EFFECT.category})
 
 
@@ -78,7 +86,7 @@ def scan_strictly(message: Mapping[str, object], declared: Declared, base: Scan)
 def _found(field: str, text: str, declared: Declared) -> Iterator[StrictHit]:
     for match in re.finditer(_HIDDEN, text):
         yield StrictHit("hidden text", HIDDEN, "hides what it says", field, *match.span())
-    folded = fold(text.translate(_LOOK_ALIKE))
+    folded = fold(text.translate(_PLAIN))
     yield from _from_table(field, folded, declared)
     for rule in RULES:
         for match in rule.matches(folded):

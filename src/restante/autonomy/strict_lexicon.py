@@ -6,7 +6,10 @@ negation.
 
 from __future__ import annotations
 
+import re
+
 from restante.autonomy.lexicon import INSTALL_VERB
+from restante.autonomy.strict_tongues import TONGUES
 from restante.domain.screening.actions import ACTIONS
 from restante.domain.screening.rule import Rule
 
@@ -18,6 +21,8 @@ SENSITIVE = "strict_sensitive_scope"
 HIDDEN = "strict_hidden_text"
 
 _LINE = r"[^\n;|&]{0,120}?"
+# Where a word of a command ends.
+_ENDS = r"(?=[\s`;|&).,\"']|$)"
 # The dash of a flag, however a shell lets it be quoted.
 _DASH = r"[ \t][\"'\\]{0,2}-[\"'\\]{0,2}"
 _FLAGS = r"(?:[ \t]+--?[\w-]+(?:=\S{1,80})?){0,6}"
@@ -38,6 +43,23 @@ _MANAGERS = (
     r"(?:pip3?|pipx|conda|mamba|brew|gem|cargo|apt(?:-get)?|dnf|yum|zypper|apk|pacman|snap|npm|pnpm|yarn|bun|poetry|pdm|uv|"
     r"uv[ \t]+pip|go|composer)"
 )
+
+# A file that is fetched, and something run or made to run within the next lines.
+_FETCHES = re.compile(r"\bwget\b|[ \t]-[a-z]{0,6}o(?![\w-])|--output|--remote-name|>|-outfile", re.IGNORECASE)
+_RUNS = re.compile(
+    r"(?:&&|;|\n)[ \t>$#]{0,8}(?:sudo[ \t]+)?(?:(?:(?:ba|z|da|k|fi)?sh|source|python3?|perl|ruby|node)[ \t]+(?!-)\S"
+    r"|chmod[ \t]+[\w,=+]{0,8}x|\./\w)",
+    re.IGNORECASE,
+)
+_REACH = 600
+_MOST_LINES = 3
+
+
+def _runs_what_it_fetched(match: re.Match[str]) -> bool:
+    near = "\n".join(match.string[match.start() : match.start() + _REACH].split("\n")[:_MOST_LINES])
+    fetched = _FETCHES.search(near)
+    return fetched is not None and _RUNS.search(near, fetched.end()) is not None
+
 
 _COMMANDS = (
     Rule(
@@ -91,6 +113,44 @@ _COMMANDS = (
         rf"(?<![\w.-])git\b{_LINE}[ \t]push\b{_LINE}[ \t]-[a-eg-z]{{0,4}}f[a-z]{{0,4}}(?![\w-])",
         also=("push",),
     ),
+    Rule(
+        "destructive.rm_many",
+        "removes more than it names",
+        ("rm ", "rm\t"),
+        rf"(?<![\w./-])rm\b(?:{_LINE}{_DASH}(?:[a-z]{{0,6}}r[a-z]{{0,6}}|-recursive)(?![\w-])"
+        rf"|(?:[ \t]+--?[\w-]*){{0,6}}[ \t]+[\"']?[\w./~$@{{}}-]{{0,80}}\*(?:\.\w{{1,12}})?{_ENDS})",
+    ),
+    Rule(
+        "destructive.tree_call",
+        "removes a tree without asking",
+        ("rmtree", "removedirs", "rmsync", "rm_rf", "rimraf", "deltree"),
+        r"\b(?:rmtree|removedirs|rmsync|rm_rf|rimraf|deltree)[ \t]*\("
+        r"|(?<![\w./-])(?:rimraf|deltree)[ \t]+[\w./*\"'~$-]",
+    ),
+    Rule(
+        "destructive.git_discard",
+        "throws away what is not committed, or names of commits",
+        ("git ", "git\t", "gh "),
+        rf"(?<![\w.-])git\b{_LINE}[ \t](?:checkout|restore)\b{_LINE}[ \t](?:\.|:/|\*){_ENDS}"
+        rf"|(?<![\w.-])git\b{_LINE}[ \t]update-ref\b{_LINE}[ \t](?:-d|--delete)(?![\w-])|\bgh[ \t]+repo[ \t]+delete\b",
+    ),
+    Rule(
+        "destructive.git_branch",
+        "throws away a branch, merged or not",
+        ("git ", "git\t"),
+        rf"(?<![\w.-])git\b{_LINE}[ \t]branch\b(?:{_LINE}[ \t]-[A-Za-z]{{0,4}}D[A-Za-z]{{0,4}}(?![\w-])"
+        rf"|(?={_LINE}[ \t](?:-[a-z]{{0,4}}d|--delete))"
+        rf"(?={_LINE}[ \t](?:-[a-z]{{0,4}}f[a-z]{{0,4}}|--force)(?![\w-])))",
+        also=("branch",),
+        exact=True,
+    ),
+    Rule(
+        "destructive.piped_file",
+        "runs what it fetched",
+        ("curl", "wget", "iwr", "invoke-webrequest"),
+        r"\b(?:curl|wget|iwr|invoke-webrequest)\b",
+        check=_runs_what_it_fetched,
+    ),
     Rule("destructive.make_filesystem", "overwrites a disk", ("mkfs",), r"(?<![\w./-])mkfs(?:\.\w{1,12})?(?![\w./-])"),
     Rule(
         "branch.git_push",
@@ -100,6 +160,14 @@ _COMMANDS = (
         + _FLAGS
         + rf"(?:(?:[ \t]+{_NAME})?[ \t]+\+?(?:{_NAME}:)?(?:refs/heads/)?(?:main|master|trunk)(?![\w/-]|\.\w)"
         + r"|[ \t]+--all(?![\w-]))",
+        also=("push",),
+    ),
+    Rule(
+        "release.git_tags",
+        "puts a release where others get it",
+        ("git ", "git\t"),
+        rf"(?<![\w.-])git\b{_LINE}[ \t]push\b{_LINE}[ \t]"
+        r"(?:--(?:follow-)?tags(?![\w-])|refs/tags/|v?\d{1,4}\.\d[\w.+-]{0,40}(?![\w/]))",
         also=("push",),
     ),
     Rule(
@@ -192,7 +260,7 @@ INSTRUCTIONS = (
     ),
     Rule("secret.public_repos", "works where everybody looks", ("public",), r"(\bpublic\s+repos\b)", also=("repos",)),
 )
-RULES: tuple[Rule, ...] = (*ACTIONS, *_COMMANDS)
+RULES: tuple[Rule, ...] = (*ACTIONS, *_COMMANDS, *TONGUES)
 
 _BY_KIND = {
     "destructive": DESTRUCTIVE,
@@ -203,7 +271,12 @@ _BY_KIND = {
     "dependency": DEPENDENCY,
     "secret": SENSITIVE,
 }
-_BY_NAME = {"destructive.piped_script": REMOTE, "destructive.decoded_script": REMOTE, "credential.read": SENSITIVE}
+_BY_NAME = {
+    "destructive.piped_script": REMOTE,
+    "destructive.decoded_script": REMOTE,
+    "destructive.piped_file": REMOTE,
+    "credential.read": SENSITIVE,
+}
 # The classes of the published table, and the code of ours for a hit outside the body or behind a disguise.
 BY_CATEGORY = {
     "destructive_command": DESTRUCTIVE,
