@@ -41,9 +41,9 @@ class Station:
         woken: What the adapter answers.
     """
 
-    def __init__(self, path: Path, clock: FakeClock) -> None:
+    def __init__(self, path: Path, clock: FakeClock, **options: str) -> None:
         self.clock = clock
-        self.world = World(path, clock, holds_mail=False)
+        self.world = World(path, clock, holds_mail=False, **options)
         self.data = self.world.data
         self.processes: FakeProcesses = self.world.processes
         for session, worktree in ((T1, "/somewhere/p"), (T2, "/somewhere/q")):
