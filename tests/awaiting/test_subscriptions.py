@@ -7,12 +7,14 @@ import os
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+import jsonschema
 import pytest
 from tests.why.conftest import READER, WRITER
 
 from restante import Draft
 from restante.domain.awaiting import matches
 from restante.domain.monitor import Signal, Subscription, Wake
+from restante.faces.cli.schemas import SCHEMAS
 from restante.wiring.monitors import open_host
 from restante.wiring.subscribing import open_subscriptions
 
@@ -239,6 +241,16 @@ def test_unsubscribing_ends_it_and_doing_so_again_changes_nothing(waiting: Scene
     with hosting(recorder):
         say(waiting, "passed")
         assert recorder.until(1, seconds=2) == []
+
+
+def test_every_answer_is_as_its_schema_says(waiting: Scene) -> None:
+    words = ("--to", ROLE, *ABOUT, "--until", "passed", "--expires", "2h")
+    made = waiting.do("subscribe", *words, "--json", by=READER)
+    jsonschema.validate(made.json, SCHEMAS["subscribe"])
+    jsonschema.validate(waiting.do("subscriptions", "--json").json, SCHEMAS["subscriptions"])
+    mine = made.json["subscription"]["id"]
+    assert mine in waiting.do("subscriptions").out
+    jsonschema.validate(waiting.do("unsubscribe", mine, "--json", by=READER).json, SCHEMAS["unsubscribe"])
 
 
 def test_what_cannot_be_is_refused_and_nothing_is_kept(waiting: Scene) -> None:

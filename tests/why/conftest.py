@@ -10,10 +10,12 @@ import sys
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import jsonschema
 import pytest
 from tests.faces.cli.conftest import restante, worktree  # noqa: F401
 
 from restante.domain.registry import Arrival, Identity, Process
+from restante.faces.cli.schemas import SCHEMAS
 from restante.system.processes import process_of
 from restante.system.turns import TurnFiles
 from restante.wiring.sessions import open_exchange
@@ -145,6 +147,7 @@ class Scene:
         """Ask why, and hold the answer to what every answer must be."""
         answer = self.by(by, "why", message, "--json")
         assert answer.out, answer.err
+        jsonschema.validate(answer.json, SCHEMAS["why"])
         told: dict[str, Any] = answer.json["why"]
         assert "Look." not in answer.out
         if told["command"]:

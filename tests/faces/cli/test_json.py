@@ -15,6 +15,7 @@ from restante.faces.cli.intake_schemas import INTAKE_SCHEMAS
 from restante.faces.cli.monitor_schemas import MONITOR_SCHEMAS
 from restante.faces.cli.schemas import ERROR, SCHEMAS, TEAM_SCHEMAS
 from restante.faces.cli.session_schemas import SESSION_SCHEMAS
+from restante.faces.cli.subscription_table import SUBSCRIPTION_SCHEMAS
 from restante.faces.cli.table import COMMANDS
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def test_every_answer_is_as_its_schema_says(
     ask("ack", first, "--decision", "accepted", "--action", "applied", "-m", "done", "--notes", "more")
     ask("reply", first, "why?")
     assert ask("status ID", first)["message"]["replies"][0]["body"] == "why?"
+    assert ask("why", first)["why"]["cause"] == "answered"
     ask("watch", "--since", "start", "--timeout", "0")
     assert ask("archive")["moved"] == 2
     assert ask("status")["counts"]["archived"] == 2
@@ -96,7 +98,7 @@ def test_every_answer_is_as_its_schema_says(
     ask("uninstall")
     ask("completion", "zsh")
     # Those of sessions and of verified intake are asked in their own tests.
-    elsewhere = (SESSION_SCHEMAS, TEAM_SCHEMAS, INTAKE_SCHEMAS, MONITOR_SCHEMAS)
+    elsewhere = (SESSION_SCHEMAS, TEAM_SCHEMAS, INTAKE_SCHEMAS, MONITOR_SCHEMAS, SUBSCRIPTION_SCHEMAS)
     assert asked == set(SCHEMAS).difference(*elsewhere)
 
 
