@@ -18,6 +18,7 @@ from restante.domain.errors import (
     PersistenceOff,
     RoleHeld,
     Screened,
+    StorageFailed,
     TooLarge,
     UsageError,
 )
@@ -26,6 +27,8 @@ from restante.domain.monitor import Signal
 from restante.domain.overview import Fate
 from restante.domain.receipt import Action, Decision
 from restante.domain.team import Tally
+from restante.stores.sql.role_boxes import RoleMailbox, SqlRoleBoxes
+from restante.stores.sql.sqlite import SqliteDatabase
 from restante.system.bells import is_ringing
 from restante.system.doorbells import FileDoorbells
 
@@ -358,3 +361,22 @@ def test_teams_are_kept_in_postgresql_too(tmp_path: Path, clock: FakeClock, post
     town.kill(ALICE)
     assert town.by(BOB).act_as(ROLE).member.generation == 2
     town.exchange.close()
+
+
+def test_report_1011_that_nothing_could_be_marked_is_told_and_keeps_nothing_else_from_it(team: Town) -> None:
+    of_role = team.post("text")
+    own = team.window(BOB).post(ALICE, Draft("own")).posted.message.id
+
+    class Full(SqlRoleBoxes):
+        def fenced(self, role: str, owner: str, session: str, generation: int | None = None) -> RoleMailbox:
+            raise StorageFailed("the disk is full")
+
+    boxes = team.parts.role_boxes
+    team.parts.role_boxes = Full(
+        SqliteDatabase(str(team.data / "teams.db"), clock=team.clock, ids=team.parts.ids), team.clock, team.parts.ids
+    )
+    with pytest.raises(StorageFailed):
+        team.window_of(ALICE).confirm([of_role, own])
+    team.parts.role_boxes = boxes
+    states = [trace.fate for trace in team.window_of(BOB).receipts([own])]
+    assert (states, team.by().tally(ROLE)) == ([Fate.SEEN], Tally(queued=1))

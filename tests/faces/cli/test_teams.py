@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -414,3 +415,85 @@ def test_a_server_elsewhere_keeps_the_roles_and_their_mail(
         assert [(one["role"], one["session"], one["generation"]) for one in roles] == [(ROLE, planner, 2)]
         assert not (here / "teams.db").exists()
         assert Path(theirs, "teams.db").exists()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_report_13_what_could_not_be_shown_is_not_seen(team: Cast) -> None:
+    team.by("", "post", ROLE, "text")
+    for words in (["inbox"], ["inbox", ROLE]):
+        with Path("/dev/full").open("wb") as full:
+            done = subprocess.run(
+                [*RESTANTE, *words],
+                env={**os.environ, "CODEX_THREAD_ID": WORKER},
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+        assert done.returncode == 1, done.stderr
+        assert team.by("", "status", ROLE).out == f"{ROLE}: 1 queued, 0 noticed, 0 seen, 0 acknowledged\n"
+
+
+def test_report_366_a_session_inside_another_one_is_shown_and_takes_nothing(
+    team: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent program that a tool of the holder started in the same worktree has the holder's environment, too."""
+    team.by("", "post", ROLE, "text")
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "inner-session")
+    team.act(WORKER)
+    for words, code in ((("inbox", ROLE), 4), (("act-as", ROLE), 4), (("drop", ROLE), 4), (("history", ROLE), 4)):
+        assert team.restante(*words).code == code, words
+    monkeypatch.delenv("CLAUDE_CODE_SESSION_ID")
+    assert team.by("", "status", ROLE).out == f"{ROLE}: 1 queued, 0 noticed, 0 seen, 0 acknowledged\n"
+
+
+def _of_program(program: Path, line: str) -> subprocess.Popen[str]:
+    """Run a line of the shell below a process that has an agent program's name."""
+    command = f"{line}; code=$?; echo ended $code; read -r _; exit $code"
+    return subprocess.Popen(
+        [str(program), "-c", command],
+        env={**os.environ, "CODEX_THREAD_ID": "one-session"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def _until_ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    said = ""
+    assert process.stdout
+    for line in process.stdout:
+        if line.startswith("ended "):
+            return int(line.split()[1]), said
+        said += line
+    raise AssertionError(said)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="needs /proc")
+def test_report_93_a_session_that_is_continued_in_a_second_terminal_acts_as_its_roles_in_the_first_only(
+    cast: Cast, tmp_path: Path
+) -> None:
+    program = tmp_path / "codex"
+    program.symlink_to(shutil.which("sh") or "/bin/sh")
+    restante = f"'{sys.executable}' -I -m restante"
+    cast.act()
+    with _of_program(program, f"{restante} join {ROLE}") as first:
+        try:
+            assert _until_ended(first)[0] == 0
+            cast.by("", "post", ROLE, "text")
+            with _of_program(program, f"{restante} inbox {ROLE}") as second:
+                code, said = _until_ended(second)
+                second.communicate("\n", timeout=20)
+            assert code == 4, said
+            assert "another process of it asks" in said
+        finally:
+            first.communicate("\n", timeout=20)
+    # The first terminal is closed: the session goes on in the next one, as what it was.
+    with _of_program(program, f"{restante} inbox {ROLE}") as third:
+        code, said = _until_ended(third)
+        third.communicate("\n", timeout=20)
+    assert code == 0, said
+    assert "text" in said
+    assert cast.by("", "team", "--json").json["roles"][0]["generation"] == 1
