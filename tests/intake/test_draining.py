@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import tracemalloc
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -426,3 +427,20 @@ def test_nobody_acts_while_another_session_does(inboxes: Inboxes, monkeypatch: p
 
 def desk_of(inboxes: Inboxes) -> ReceiverDesk:
     return verifier_of(str(inboxes.home), "demo", "codex")
+
+
+def test_a_round_does_not_hold_the_mail_of_a_whole_inbox(inboxes: Inboxes) -> None:
+    def peak(count: int) -> int:
+        for _ in range(count):
+            inboxes.send(body="word " * 3_900)
+        intake = open_intake("demo", "codex", {"OACP_HOME": str(inboxes.home)})
+        tracemalloc.start()
+        closing = intake.drain(lambda asked: None, lambda step: None)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert len(closing.retained) == len(inboxes.names())
+        return found
+
+    few = peak(5)
+    # 100 more with 19,500 bytes each, as bytes and as text: 3.9 MB would be held.
+    assert peak(100) - few < 1_000_000

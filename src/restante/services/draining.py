@@ -117,10 +117,13 @@ class Round:
         looked: set[str] = set()
         while names := [one for one in self._acts.desk.waiting() if one not in looked]:
             looked.update(names)
-            taken = [(name, one) for name in names if (one := self._read(name)) is not None]
-            for name, one in sorted(taken, key=lambda pair: self._place(*pair)):
+            # Only where each one belongs is kept of them: an inbox may hold more than memory does.
+            found = ((name, self._read(name)) for name in names)
+            places = sorted((self._place(name, one), name, one.digest) for name, one in found if one is not None)
+            for _, name, digest in places:
                 try:
-                    self._process(name, one)
+                    if (taken := self._again(name, digest)) is not None:
+                        self._process(name, taken)
                 except RestanteError as error:
                     self._keep(name, "failed", f"{error.message}{f'; {error.remedy}' if error.remedy else ''}")
         return Closing(self._handled, self._retained)
@@ -149,6 +152,11 @@ class Round:
         else:
             return taken
         return None
+
+    def _again(self, name: str, digest: str) -> Intake | None:
+        """Return a message that was read before, if it is still the same."""
+        taken = self._acts.read(name)
+        return self._read(name) if taken.is_held else taken if self._is_there(name, digest, taken) else None
 
     def _keep(self, name: str, word: str, why: str) -> None:
         self._retained[name] = word
@@ -424,8 +432,8 @@ class Round:
             return False
         return True
 
-    def _is_there(self, name: str, digest: str) -> bool:
-        if self._acts.read(name).digest == digest:
+    def _is_there(self, name: str, digest: str, taken: Intake | None = None) -> bool:
+        if (taken or self._acts.read(name)).digest == digest:
             return True
         if name in self._acts.desk.waiting():
             self._keep(name, "failed", "RETAINED: digest drift: it changed meanwhile; nothing was done about it")

@@ -14,6 +14,7 @@ from tests.oacp import make_tree
 from tests.trusted import AT, mode_of
 
 from restante.domain.errors import Damaged, NothingThere, StorageFailed, Unsafe
+from restante.stores.oacp import evidence
 from restante.stores.oacp.evidence import OwnInbox, agent_directory_of, quarantine_in, sent_elsewhere
 from restante.stores.oacp.layout import Tree
 from restante.stores.oacp.ledger import Ledger
@@ -55,6 +56,25 @@ def test_evidence_is_private_and_named_as_the_format_says(home: Path) -> None:
     kept = Path(inbox(home).quarantine(NAME, b"bytes\n"))
     assert kept.name == f"{NAME}.{hashlib.sha256(b'bytes' + bytes([10])).hexdigest()[:8]}.20261001T120000Z"
     assert mode_of(kept) == 0o600
+
+
+@pytest.mark.parametrize("limit", ["_MOST_LETTERS", "_MOST_KEPT"])
+def test_where_there_is_enough_evidence_a_line_is_kept_instead(
+    home: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setattr(evidence, limit, {"_MOST_LETTERS": 3, "_MOST_KEPT": 17}[limit])
+    kept = [Path(inbox(home).quarantine(NAME, b"number %d" % number)) for number in range(6)]
+    for _ in range(2):
+        assert Path(inbox(home).quarantine(f"2\n{NAME}", b"number 5\n" + bytes(9))).name == evidence.TRACE
+    copies = [path for path in letters(home) if path.name != evidence.TRACE]
+    assert 2 <= len(copies) <= 3
+    assert set(copies) == {path for path in kept if path.name != evidence.TRACE}
+    trace = (copies[0].parent / evidence.TRACE).read_text().splitlines()
+    told = [hashlib.sha256(b"number %d" % number).hexdigest() for number in range(len(copies), 6)]
+    assert [line.split()[2] for line in trace[:-1]] == told
+    assert len(trace) == len(told) + 1
+    # What was kept before is found again, and no line is written about it.
+    assert Path(inbox(home).quarantine(NAME, b"number 0")) == kept[0]
 
 
 def test_evidence_goes_through_no_link(home: Path) -> None:

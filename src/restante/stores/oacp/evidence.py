@@ -9,7 +9,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import NothingThere, StorageFailed, Unsafe
-from restante.stores.files import failure, sync, translated, write_all
+from restante.domain.text import one_line
+from restante.stores.files import append_line, failure, read_file, sync, translated, write_all
 from restante.stores.oacp.directory import Directory
 from restante.stores.oacp.layout import AGENTS, ARCHIVE, INBOX, OUTBOX, PROJECTS
 from restante.stores.oacp.names import AGENT
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 LETTERS = "dead_letter"
 _MOST_NAME = 180
 _MOST_COPIES = 999
+# Whoever floods an inbox with mail that is held must not fill the disk with copies of it.
+_MOST_LETTERS = 5_000
+_MOST_KEPT = 256 << 20
+TRACE = "restante-not-kept.log"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -81,6 +86,11 @@ class OwnInbox:
 def keep_evidence(letters: Directory, name: str, raw: bytes, clock: Clock) -> str:
     """Keep a private copy of a message in an open ``dead_letter``; the same bytes under the same name are kept once.
 
+    Where there is as much as may be, a line about it is kept instead: the message itself stays where it is anyway.
+
+    Returns:
+        The path of the copy, or of the file with the line.
+
     Raises:
         StorageFailed: It cannot be written.
     """
@@ -93,9 +103,27 @@ def keep_evidence(letters: Directory, name: str, raw: bytes, clock: Clock) -> st
         for other in sorted(os.listdir(letters.fd)):
             if other.startswith(stem) and _holds(letters, other, raw):
                 return letters.at(other)
-        return letters.at(_added(letters, f"{stem}{clock.now():%Y%m%dT%H%M%SZ}", raw))
+        stamp = f"{clock.now():%Y%m%dT%H%M%SZ}"
+        if _is_full(letters, len(raw)):
+            return _traced(letters, f"{stamp} sha256 {digest} bytes {len(raw)} {one_line(name, _MOST_NAME)}", digest)
+        return letters.at(_added(letters, f"{stem}{stamp}", raw))
     except OSError as error:
         raise failure(letters.path, error) from error
+
+
+def _is_full(letters: Directory, size: int) -> bool:
+    with os.scandir(letters.fd) as found:
+        sizes = [one.stat(follow_symlinks=False).st_size for one in found]
+    return len(sizes) >= _MOST_LETTERS or sum(sizes) + size > _MOST_KEPT
+
+
+def _traced(letters: Directory, line: str, digest: str) -> str:
+    """Note once that a message's bytes were not kept, as far as there is room for that."""
+    path = letters.at(TRACE)
+    known = read_file(path) or b""
+    if digest.encode() not in known and len(known) < MOST_BYTES:
+        append_line(path, line.encode() + b"\n", durable=True)
+    return path
 
 
 def _name_in(inbox: Directory, reference: str) -> str:
