@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from restante.domain.message import Sender
     from restante.domain.overview import Cleared, Handed, Row, Trace
     from restante.domain.registry import Session
+    from restante.domain.team import Copy
 
 LONGEST_NAME = 40
 # Below a list stand so many of each kind, and how many more there are: a model reads it.
@@ -171,3 +172,12 @@ def cleared_lines(ids: Sequence[str], cleared: Cleared, words: str, *, through: 
         return [f"acknowledged {one}: {words}" for one in ids]
     gone = len(ids) - cleared.removed
     return [f"acknowledged {cleared.removed} of {len(ids)}: {words}; {gone} had gone before, or never came here"]
+
+
+def copy_line(copy: Copy) -> str:
+    """Return what became of the post to one role."""
+    if copy.posted is None:
+        return f"not sent to {copy.role}: {visible(copy.problem.message) if copy.problem else 'refused'}"
+    word = "already sent" if copy.posted.duplicate else "sent"
+    where = f"held by {named(copy.holder)}" if copy.holder else "held by nobody: it waits"
+    return f"{word} {copy.posted.message.id} to {copy.role}, {where}"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from restante.domain.session import Caller
     from restante.office import Office
+    from restante.ports.roles import Roles
     from restante.ports.sessions import Window
 
 _THREAD = "CODEX_THREAD_ID"
@@ -113,6 +114,21 @@ def window_of(call: Call) -> Window:
 
         return RemoteWindow(url, Claim(session=_NOBODY))
     return open_exchange(call.environment).window(Identity())
+
+
+def roster_of(call: Call) -> Roles:
+    """Open the roster of whoever calls; that of nobody where nothing proved a session.
+
+    Raises:
+        RestanteError: It cannot be opened.
+    """
+    from restante.wiring.sessions import SessionParts, open_roster
+
+    if call.caller.is_agent:
+        return open_roster(call.environment, call.directory)
+    from restante.roster import Roster
+
+    return Roster(SessionParts(call.environment), Identity)
 
 
 def worktree_of(directory: str) -> str:

@@ -228,3 +228,19 @@ def test_the_session_of_a_claude_code_that_began_another_one_is_the_one_that_it_
             assert sender() == f"sent as: session:{BOB} (verified)"
     finally:
         one.end()
+
+
+def test_a_role_is_written_to_and_its_holder_reads_the_mail_with_its_own(program: Start, both: Ground) -> None:
+    from restante.wiring.sessions import open_roster
+
+    open_roster(both.of(BOB, "claude"), str(both.root)).join("parsers/lead")
+    codex, claude = program(), program(CLAUDE_CODE_SESSION_ID=BOB)
+    sent = codex.use("send", ALICE, to="parsers/lead", text="Take the lexer: token-51c8.")
+    assert "to parsers/lead, held by bob" in sent
+    assert f"sent as: session:{ALICE} (verified)" in sent
+    shown = claude.use("inbox")
+    assert "to parsers/lead, from" in shown
+    message = id_in(shown)
+    assert f"acknowledged {message}" in claude.use("ack", ids=[message], action="applied")
+    assert "user (unverified)" in program().use("send", to="parsers/lead", text="from nobody")
+    assert "team" in codex.use("send", ALICE, fails=True, to="nobodys/role", text="x")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from restante.domain.registry import Presence
-from restante.domain.roster import named
 from restante.domain.team import Standing, expires
 from restante.domain.text import age, iso, one_line, visible
 from restante.faces.cli.output import paint
@@ -72,15 +71,6 @@ def held_words(seat: Seat) -> str:
     lease = seat.member.lease
     until = f", until {iso(expires(lease))} if it is not heard of" if lease else ""
     return f"generation {seat.member.generation}{until}"
-
-
-def copy_line(copy: Copy) -> str:
-    """Return what became of the post to one role."""
-    if copy.posted is None:
-        return f"not sent to {copy.role}: {visible(copy.problem.message) if copy.problem else 'refused'}"
-    word = "already sent" if copy.posted.duplicate else "sent"
-    where = f"held by {named(copy.holder)}" if copy.holder else "held by nobody: it waits"
-    return f"{word} {copy.posted.message.id} to {copy.role}, {where}"
 
 
 def tally_line(role: str, tally: Tally) -> str:

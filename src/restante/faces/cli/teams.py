@@ -10,7 +10,6 @@ from restante.domain.errors import NothingThere, UsageError
 from restante.domain.text import iso, visible
 from restante.faces.cli.output import say, tell
 from restante.faces.cli.team_render import (
-    copy_line,
     held_words,
     holder_words,
     of_copy,
@@ -156,7 +155,7 @@ def post_to_role(to: str, draft: Draft, directory: str, *, allow_warnings: bool,
 
 def tell_copies(copies: Sequence[Copy], identity: Identity, *, as_json: bool) -> int:
     """Say what became of each copy of a post to roles; return the exit code: that of the first that was refused."""
-    from restante.domain.roster import sent_as
+    from restante.domain.roster import copy_line, sent_as
 
     posted = [copy.posted for copy in copies if copy.posted]
     if as_json:

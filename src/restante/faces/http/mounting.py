@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from restante.domain.errors import Refused, RestanteError
 from restante.domain.registry import Claim, Identity
 from restante.faces.http.asking import Ask
-from restante.faces.http.handover import Handover
 from restante.faces.http.parking import Patience
 from restante.faces.http.sending import InternalError, NoSuchMethod, send_error
 from restante.faces.http.waits import Why
+from restante.roster.window import RosterWindow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from restante.exchange import Exchange
     from restante.exchange.window import LocalWindow
     from restante.faces.http.asking import Office
+    from restante.ports.sessions import Window
+    from restante.roster import Roster
 
 _Result = TypeVar("_Result")
 
@@ -39,11 +41,12 @@ _ANSWER = b'"result"'
 
 
 class Visit(NamedTuple):
-    """One caller at the exchange: what it can ask, time and settings, and what it proved itself by."""
+    """One caller at the exchange: what it can ask, time and settings, its proof, and what it can ask of roles."""
 
-    window: LocalWindow
+    window: Window
     tools: Exchange
     secret: str
+    roles: Roster
 
 
 class Mount:
@@ -177,7 +180,11 @@ class Mount:
         return InternalError("the server failed to answer; it wrote down where", remedy="see its log")
 
     async def _hand_over(self, scope: Scope, seen: Sequence[Callable[[], object]]) -> None:
-        """Record as seen what was read, as a read of the API does."""
+        """Record as seen what the client's system took.
+
+        Later is too late to tell: clients end a stream of events as soon as they have their answer, which looks as if
+        they had vanished.
+        """
         office = self._office
 
         def confirm() -> asyncio.Future[None]:
@@ -188,10 +195,8 @@ class Mount:
             return office.worker.submit(work)
 
         connection = scope.get("state", {}).get("connection")
-        if connection is None:
+        if connection is None or await connection.flushed():
             office.handovers.confirm(confirm)
-        elif await connection.flushed():
-            office.handovers.add(Handover(connection, confirm))
         else:
             office.metrics.lost.inc()
 
@@ -204,7 +209,9 @@ def _visit(ask: Ask, exchange: Exchange, window: LocalWindow, claimed: str) -> V
         owner = identity.owner or None
         named = exchange.identify(Claim(session=claimed, owner=owner)) if claimed else Identity(identity.owner)
         window, secret = exchange.window(named), ""
-    return Visit(window, exchange, secret if window.identity.verified else "")
+    roles = exchange.roster(window.identity)
+    own: Window = RosterWindow(window, roles) if window.identity.session else window
+    return Visit(own, exchange, secret if window.identity.verified else "", roles)
 
 
 async def _never() -> Any:  # noqa: ANN401

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING
 
 from restante import desk as desks
-from restante.domain.errors import Forbidden, NoSuchMessage, RestanteError, TimedOut, UsageError
+from restante.domain.errors import NoSuchMessage, RestanteError, TimedOut, UsageError
 from restante.domain.mailbox import Counts
-from restante.domain.message import Draft, Priority, choose
+from restante.domain.message import choose
 from restante.domain.telling import Ways, message_block, next_lines, said_words, that_fit, where_words
 from restante.domain.text import iso, visible
+from restante.faces.mcp.arguments import check_known, flag_in, ids_in, text_in
+from restante.faces.mcp.sending import send, who
+from restante.faces.mcp.telling import Told, check_session, failed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from restante.desk import Desk, Mail, Tools
+    from restante.desk import Desk, Mail
     from restante.domain.mailbox import Entry
     from restante.domain.message import Reply
-    from restante.ports.sessions import Window
+    from restante.faces.mcp.telling import Place
 
-# Programs give up on a tool, or put it into the background, after about two minutes.
-LONGEST_WAIT = 100.0
-USUAL_WAIT = 60.0
-WORKTREE = "worktree"
 
 WAYS = Ways(
     'ack(ids=["{}"], decision="accepted", action="applied", summary="what you did")',
@@ -31,40 +29,6 @@ WAYS = Ways(
     'ack(through="{}", decision="accepted")',
     'ID", "...',
 )
-_AS_TOOLS = {"ls": "who", "post": "send", "inbox": "inbox", "ack": "ack", "reply": "reply", "send": "send"}
-_MOST_ROWS = 40
-_MOST_IDS = 100
-
-
-class Place(Protocol):
-    """How one call gets to mail."""
-
-    @property
-    def is_session(self) -> bool:
-        """Whether the program proved which session calls."""
-
-    def desk(self) -> Desk:
-        """Return where the caller's mail is."""
-
-    def window(self) -> Window:
-        """Return what the caller can ask of the sessions."""
-
-    def tools(self) -> Tools:
-        """Return time and settings."""
-
-
-class Told(NamedTuple):
-    """The answer of a tool.
-
-    Attributes:
-        text: For the model.
-        seen: Records that it was handed over; to be called once it was, whole.
-        is_error: Whether nothing was done.
-    """
-
-    text: str
-    seen: Callable[[], object] | None = None
-    is_error: bool = False
 
 
 def call(name: str, place: Place, arguments: Mapping[str, object]) -> Told:
@@ -80,31 +44,10 @@ def call(name: str, place: Place, arguments: Mapping[str, object]) -> Told:
         return failed(error)
 
 
-def failed(error: RestanteError) -> Told:
-    """Return what a model is told of an error: what went wrong, and what to do, by the tools it has."""
-    remedy = re.sub(
-        r"\brestante (ls|post|inbox|ack|reply|send)\b", lambda found: f"the tool {_AS_TOOLS[found[1]]}", error.remedy
-    )
-    return Told(visible(f"{error.message}\n{remedy}" if remedy else error.message), is_error=True)
-
-
-def check_session(place: Place) -> None:
-    """Refuse what only the addressee of mail can do.
-
-    Raises:
-        Forbidden: Nothing proved which session calls.
-    """
-    if not place.is_session:
-        raise Forbidden(
-            "your program does not say which session this is, so that no mailbox is yours",
-            remedy="run it where a session is named, or use: restante inbox",
-        )
-
-
 def inbox(place: Place, arguments: Mapping[str, object]) -> Told:
     """Show what waits; with ids, just those, or what became of those that the caller sent."""
-    ids, peek = _ids_in(arguments, "ids"), _flag_in(arguments, "peek")
-    _check_known(arguments, "ids", "peek")
+    ids, peek = ids_in(arguments, "ids"), flag_in(arguments, "peek")
+    check_known(arguments, "ids", "peek")
     return shown(place, place.desk(), ids, peek=peek)
 
 
@@ -176,10 +119,10 @@ def ack(place: Place, arguments: Mapping[str, object]) -> Told:
     from restante.domain.receipt import Action, Decision
     from restante.domain.roster import cleared_lines
 
-    ids, through = _ids_in(arguments, "ids"), _text_in(arguments, "through")
-    summary = _text_in(arguments, "summary")
-    given = _text_in(arguments, "decision"), _text_in(arguments, "action")
-    _check_known(arguments, "ids", "through", "decision", "action", "summary")
+    ids, through = ids_in(arguments, "ids"), text_in(arguments, "through")
+    summary = text_in(arguments, "summary")
+    given = text_in(arguments, "decision"), text_in(arguments, "action")
+    check_known(arguments, "ids", "through", "decision", "action", "summary")
     if bool(ids) == bool(through):
         raise UsageError("say which messages: either ids or through", remedy="inbox shows the ids")
     decision = choose(Decision, given[0], what="decision") if given[0] else None
@@ -210,8 +153,8 @@ def ack(place: Place, arguments: Mapping[str, object]) -> Told:
 
 def reply(place: Place, arguments: Mapping[str, object]) -> Told:
     """Answer a message in words."""
-    message, text = _text_in(arguments, "id", needed=True), _text_in(arguments, "text", needed=True)
-    _check_known(arguments, "id", "text")
+    message, text = text_in(arguments, "id", needed=True), text_in(arguments, "text", needed=True)
+    check_known(arguments, "id", "text")
     check_session(place)
     desk = place.desk()
     if found := desks.reply(desk, desks.collect(desk), message, text):
@@ -236,94 +179,6 @@ def reply(place: Place, arguments: Mapping[str, object]) -> Told:
     return Told("\n".join(lines))
 
 
-def send(place: Place, arguments: Mapping[str, object]) -> Told:
-    """Write to a session, or leave a message for whoever works in this worktree."""
-    to, text = _text_in(arguments, "to", needed=True), _text_in(arguments, "text", needed=True)
-    expires, priority = _text_in(arguments, "expires"), _text_in(arguments, "priority") or "normal"
-    allow = _flag_in(arguments, "allow_warnings")
-    draft = Draft(
-        text,
-        subject=_text_in(arguments, "subject"),
-        priority=choose(Priority, priority, what="priority"),
-        client_id=_text_in(arguments, "client_id"),
-    )
-    _check_known(arguments, "to", "text", "subject", "priority", "expires", "client_id", "allow_warnings")
-    if expires:
-        from restante.domain.duration import instant_from
-
-        draft = draft._replace(expires=instant_from(expires, place.tools().clock.now(), what="expires"))
-    if to == WORKTREE or to.startswith(f"{WORKTREE}:"):
-        return _leave(place, to, draft, allow=allow)
-    from restante.domain.roster import kept_note, sent_lines
-
-    handed = place.window().post(to.removeprefix("session:"), draft, allow_warnings=allow)
-    lines = sent_lines(handed)
-    if not place.is_session:
-        lines.append("nothing proved who sent this: it was sent as user (unverified), and the receiver is told so")
-    if note := kept_note(handed):
-        lines.append(note)
-    if not handed.is_left:
-        lines.append(
-            f"{handed.counts.pending} pending there, {handed.counts.unseen} unseen; next: wait for an answer, or "
-            f'inbox(ids=["{handed.posted.message.id}"]) to see what became of it'
-        )
-    return Told("\n".join(lines))
-
-
-def _leave(place: Place, to: str, draft: Draft, *, allow: bool) -> Told:
-    """Leave a message in the worktree's mailbox, from this session."""
-    # What nobody proved would stand there as the person's own word.
-    check_session(place)
-    office = place.desk().office
-    if office is None or to not in (WORKTREE, office.address):
-        raise UsageError(f"{to!r} is not the worktree you work in", remedy=f'send to "{WORKTREE}", or to a session')
-    sent = office.send(draft, allow_warnings=allow).posted
-    word = "already sent" if sent.duplicate else "sent"
-    return Told(f"{word} {sent.message.id} to {visible(office.address)}\nnext: go on with your work")
-
-
-def who(place: Place, arguments: Mapping[str, object]) -> Told:
-    """List the sessions, with what mail waits for them."""
-    from restante.domain.registry import Presence
-    from restante.domain.roster import footer, row_line
-
-    with_gone = _flag_in(arguments, "gone")
-    _check_known(arguments, "gone")
-    window = place.window()
-    rows = window.sessions()
-    over = (Presence.GONE, Presence.DETACHED)
-    # Who can be written to comes first; of those that are over, the ones with mail.
-    rows.sort(key=lambda row: (row.presence in over, row.presence in over and not row.counts.pending))
-    told = rows if with_gone else [row for row in rows if row.presence not in over]
-    now, own = place.tools().clock.now(), window.identity.session
-    lines = [("* " if row.session.id == own else "  ") + row_line(row, now) for row in told[:_MOST_ROWS]]
-    if own and any(row.session.id == own for row in told):
-        lines.append("* is this session")
-    if len(told) > _MOST_ROWS:
-        lines.append(f"{len(told) - _MOST_ROWS} more: restante ls")
-    if not lines:
-        lines.append("no other session is there")
-    lines += footer(told, now)
-    if len(told) < len(rows):
-        lines.append(f"{len(rows) - len(told)} ended: who(gone=true)")
-    waiting = next((row.counts.unseen for row in rows if row.session.id == own), 0)
-    lines.append("next: " + ("inbox; " if waiting else "") + 'send(to="NAME", text="...")')
-    return Told("\n".join(lines))
-
-
-def seconds_in(arguments: Mapping[str, object]) -> float:
-    """Return how long ``wait`` is to wait.
-
-    Raises:
-        UsageError: It is no length of time.
-    """
-    _check_known(arguments, "seconds")
-    given = arguments.get("seconds", USUAL_WAIT)
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given < 1e9:
-        raise UsageError("seconds is no number of seconds", remedy=f"0 to {LONGEST_WAIT:.0f}")
-    return min(float(given), LONGEST_WAIT)
-
-
 def nothing_came(desk: Desk, seconds: float) -> Told:
     """Return what a wait that ended for nothing tells; never the same twice, so that nobody takes it for a loop."""
     error = TimedOut(f"no new mail in {seconds:g} s (at {iso(desk.tools.clock.now())})")
@@ -344,40 +199,6 @@ def resource(place: Place, uri: str) -> str:
     if message == uri or not message:
         raise NoSuchMessage(f"no resource {uri!r}", remedy=MAILBOX)
     return shown(place, place.desk(), (message,), peek=True).text
-
-
-def _text_in(arguments: Mapping[str, object], name: str, *, needed: bool = False) -> str:
-    value = arguments.get(name, "")
-    if value is None:
-        value = ""
-    if not isinstance(value, str):
-        raise UsageError(f"{name} is no text", remedy="give a string")
-    if needed and not value.strip():
-        raise UsageError(f"{name} is missing or empty", remedy=f"give {name}")
-    return value
-
-
-def _ids_in(arguments: Mapping[str, object], name: str) -> list[str]:
-    value = arguments.get(name) or []
-    value = [value] if isinstance(value, str) else value
-    if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
-        raise UsageError(f"{name} is no list of message ids", remedy="inbox shows the ids")
-    if len(value) > _MOST_IDS:
-        raise UsageError(f"{name} holds more than {_MOST_IDS}", remedy="name fewer at once, or use through")
-    return value
-
-
-def _flag_in(arguments: Mapping[str, object], name: str) -> bool:
-    value = arguments.get(name)
-    if value not in (None, True, False):
-        raise UsageError(f"{name} is neither true nor false", remedy="leave it out, or say true")
-    return value is True
-
-
-def _check_known(arguments: Mapping[str, object], *names: str) -> None:
-    for one in arguments:
-        if one not in names:
-            raise UsageError(f"there is no argument {one!r}", remedy=f"there are: {', '.join(names)}")
 
 
 _ACTS = {"inbox": inbox, "ack": ack, "reply": reply, "send": send, "who": who}

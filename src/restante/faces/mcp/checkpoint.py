@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING
 
 from restante import peek
-from restante.faces.mcp.acts import Told
+from restante.faces.mcp.telling import Told
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from restante.desk import Desk, Tools
+    from restante.ports.roles import Roles
     from restante.ports.sessions import Window
 
 _LONGEST_ID = 128
 
 
 class CallPlace:
-    """Where one call gets its mail from. An ``acts.Place``.
+    """Where one call gets its mail from. A ``telling.Place``.
 
     Args:
         environment: The server's.
@@ -43,6 +44,10 @@ class CallPlace:
     def window(self) -> Window:
         """Return what the caller can ask of the sessions."""
         return calls.window_of(self.call)
+
+    def roles(self) -> Roles:
+        """Return what the caller can ask of roles."""
+        return calls.roster_of(self.call)
 
     def tools(self) -> Tools:
         """Return time and settings."""

@@ -19,6 +19,8 @@ from restante import __version__
 from restante.desk import Desk
 from restante.domain.errors import NothingThere, NoWorktree, RestanteError
 from restante.faces.mcp import acts
+from restante.faces.mcp.arguments import seconds_in
+from restante.faces.mcp.telling import Told, check_session, failed
 from restante.faces.mcp.tools import INSTRUCTIONS, NAME, RESOURCES, TEMPLATES, TOOLS
 from restante.wiring.calls import office_of
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from restante.desk import Tools
     from restante.office import Office
+    from restante.ports.roles import Roles
     from restante.ports.sessions import Window
 
 _Result = TypeVar("_Result")
@@ -49,11 +52,13 @@ class Visit(NamedTuple):
         window: What it can ask.
         tools: Time and settings.
         secret: What it proved itself by; empty for nothing.
+        roles: What it can ask of roles.
     """
 
     window: Window
     tools: Tools
     secret: str
+    roles: Roles
 
 
 class Gate(Protocol):
@@ -81,7 +86,7 @@ class Gate(Protocol):
 
 
 class _Place:
-    """Where one call gets its mail from. An ``acts.Place``."""
+    """Where one call gets its mail from. A ``telling.Place``."""
 
     def __init__(self, visit: Visit) -> None:
         self._visit = visit
@@ -99,6 +104,9 @@ class _Place:
 
     def window(self) -> Window:
         return self._visit.window
+
+    def roles(self) -> Roles:
+        return self._visit.roles
 
     def tools(self) -> Tools:
         return self._visit.tools
@@ -163,7 +171,7 @@ class _Served:
             try:
                 told = await self._ask(context, lambda place: acts.call(params.name, place, arguments), changes=True)
             except RestanteError as error:
-                told = acts.failed(error)
+                told = failed(error)
         else:
             raise MCPError(types.INVALID_PARAMS, f"no tool {params.name[:80]!r}")
         if told.seen:
@@ -179,7 +187,7 @@ class _Served:
             text = await self._ask(context, lambda place: acts.resource(place, uri))
         except RestanteError as error:
             code = types.INVALID_PARAMS if isinstance(error, NothingThere) else types.INTERNAL_ERROR
-            raise MCPError(code, acts.failed(error).text) from None
+            raise MCPError(code, failed(error).text) from None
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=uri, mime_type="text/plain", text=text)]
         )
@@ -187,10 +195,10 @@ class _Served:
     async def _ask(self, context: _Context, work: Callable[[_Place], _Result], *, changes: bool = False) -> _Result:
         return await self._gate.ask(_scope(context), _claimed(context), lambda one: work(_Place(one)), changes=changes)
 
-    async def _wait(self, context: _Context, arguments: Mapping[str, Any]) -> acts.Told:
+    async def _wait(self, context: _Context, arguments: Mapping[str, Any]) -> Told:
         """Wait in slices, and say at each that it goes on."""
         try:
-            seconds = acts.seconds_in(arguments)
+            seconds = seconds_in(arguments)
             began, told = time.monotonic(), 0.0
             slice_seconds = await self._ask(context, _slice)
             while (passed := time.monotonic() - began) < seconds:
@@ -202,12 +210,12 @@ class _Served:
                     break
             return await self._ask(context, lambda place: _ended(place, seconds))
         except RestanteError as error:
-            return acts.failed(error)
+            return failed(error)
 
 
 def _slice(place: _Place) -> float:
     """Return how long one slice of a wait takes; only a session may wait."""
-    acts.check_session(place)
+    check_session(place)
     return _LOOK_SECONDS if place.desk().office else _SLICE_SECONDS
 
 
@@ -217,7 +225,7 @@ def _has_come(visit: Visit) -> bool:
     return desks.collect(_Place(visit).desk()).has_unseen
 
 
-def _ended(place: _Place, seconds: float) -> acts.Told:
+def _ended(place: _Place, seconds: float) -> Told:
     from restante import desk as desks
 
     desk = place.desk()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import BinaryIO
 
-    from restante.faces.mcp.acts import Told
+    from restante.faces.mcp.telling import Told
 
 Json = dict[str, Any]
 
@@ -222,6 +222,7 @@ class Server:
         from restante.domain.errors import NothingThere, RestanteError
         from restante.faces.mcp import acts
         from restante.faces.mcp.places import CallPlace
+        from restante.faces.mcp.telling import failed
 
         uri = params.get("uri")
         if not isinstance(uri, str):
@@ -230,7 +231,7 @@ class Server:
             text = acts.resource(CallPlace(self._environment, _meta_in(params)), uri)
         except RestanteError as error:
             code = _NO_RESOURCE if isinstance(error, NothingThere) else _INTERNAL
-            raise _FaultError(code, acts.failed(error).text) from None
+            raise _FaultError(code, failed(error).text) from None
         return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": text}]}
 
 

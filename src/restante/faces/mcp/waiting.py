@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from restante import desk as desks
 from restante.domain.errors import RestanteError
 from restante.faces.mcp import acts
+from restante.faces.mcp.arguments import seconds_in
+from restante.faces.mcp.telling import check_session, failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from restante.faces.mcp.acts import Place, Told
+    from restante.faces.mcp.telling import Place, Told
 
 SLICE_SECONDS = 5.0
 
@@ -26,8 +28,8 @@ def wait(place: Place, arguments: Mapping[str, object], goes_on: Callable[[float
         goes_on: Told the share of the time that is over; returns whether anybody still waits.
     """
     try:
-        seconds = acts.seconds_in(arguments)
-        acts.check_session(place)
+        seconds = seconds_in(arguments)
+        check_session(place)
         began = time.monotonic()
         goes_on(0.0)
         desk = place.desk()
@@ -42,4 +44,4 @@ def wait(place: Place, arguments: Mapping[str, object], goes_on: Callable[[float
                 break
         return acts.shown(place, desk) if mail.has_unseen else acts.nothing_came(desk, seconds)
     except RestanteError as error:
-        return acts.failed(error)
+        return failed(error)
