@@ -19,7 +19,7 @@ import tempfile
 import time
 from typing import TYPE_CHECKING
 
-from bench import database, server
+from bench import database, monitor, server
 from bench.table import Row, show
 from bench.tools import tools
 
@@ -263,7 +263,7 @@ def timed(runs: int, *works: Callable[[], None]) -> tuple[list[float], list[floa
     return walls, [statistics.median(spent[work]) for work in (works[0], works[-1])]
 
 
-PARTS = (checkpoint, commands, tools, parsing, history, durability, *server.PARTS, *database.PARTS)
+PARTS = (checkpoint, commands, tools, parsing, history, durability, *server.PARTS, *database.PARTS, *monitor.PARTS)
 
 
 def main() -> None:

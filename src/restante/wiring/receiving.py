@@ -36,8 +36,9 @@ if TYPE_CHECKING:
     _Key = tuple[str, str]
 
 WATCH_SECONDS = 30.0
-# Each so many rounds of the watchdog it looks at every mailbox, whatever bells say.
-_ROUNDS = 10
+# In each so many rounds of the watchdog it ends what is over and gives signs of life, which costs a transaction for
+# each mailbox; and looks at every mailbox, whatever bells say.
+_ROUNDS_OF_LIFE, _ROUNDS = 2, 10
 _LOOK_SECONDS = 1.0
 _BUSY_SECONDS = 2.0
 _PAUSE_SECONDS = 0.25
@@ -84,6 +85,7 @@ class Receivers:
         self._put_off: dict[_Key, float] = {}
         self._at_work: dict[_Key, Thread] = {}
         self._asked: dict[str, datetime] = {}
+        self._greeted: set[_Key] = set()
         self._round = 0
 
     def run(self) -> None:
@@ -233,14 +235,14 @@ class Receivers:
         """Go round once: end what is over, give signs of life, and look where a bell or a wake may have been lost."""
         if not self._bells.are_used:
             return
-        for answer in self._host.sweep():
+        lives, looks_at_all = self._round % _ROUNDS_OF_LIFE == 0, self._round % _ROUNDS == 0
+        self._round += 1
+        for answer in self._host.sweep() if lives else ():
             if answer.monitor is not None:
                 self._say(f"{answer.monitor.mailbox} is no longer monitored: its time is over, or its session is gone")
         self._notice_expiries()
         self._learn()
         now, here = self._parts.clock.now(), time.monotonic()
-        looks_at_all = self._round % _ROUNDS == 0
-        self._round += 1
         for key, monitor in self._monitors.items():
             trouble = receiving.deaf_host(monitor, self._process.pid, self._process.host, now)
             if trouble:
@@ -249,9 +251,12 @@ class Receivers:
                 self._look_after_waiter(monitor, now)
             if looks_at_all or receiving.was_missed(monitor, now):
                 self._due.setdefault(key, here)
+        self._greeted &= self._monitors.keys()
         with self._parts.lightly():
-            for mailbox, owner in self._monitors:
+            # Whoever was armed since is told in any round that somebody listens.
+            for mailbox, owner in self._monitors if lives else self._monitors.keys() - self._greeted:
                 self._host.hosting(owner).beat(mailbox, self._process)
+        self._greeted |= self._monitors.keys()
 
     def _notice_expiries(self) -> None:
         """Report what nobody came by to report: subscriptions that are over."""
