@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from tests.receiving.world import World
 
+pytestmark = pytest.mark.slow
+
 RUN = ["-I", "-c", "from restante.__main__ import main; main()", "monitor", "run"]
 SERVE = ["-I", "-m", "restante.faces.http", "--port", "0"]
 

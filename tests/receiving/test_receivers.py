@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.receiving.world import Recorder, until
 
 from restante.domain.monitor import MonitorState, Wake, Woken
@@ -67,6 +68,7 @@ def test_d2_two_hosts_wake_once(world: World) -> None:
     assert sorted(first.marks + second.marks) == sorted((one, 1) for one in addresses)
 
 
+@pytest.mark.slow
 def test_d3_a_burst_makes_at_most_two_wakes(world: World) -> None:
     alice = world.session("alice-1")
     world.arm(alice)

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.receiving.test_hosts import RUN, host
 from tests.receiving.world import Recorder, until
 
@@ -18,6 +19,9 @@ from restante.domain.outlook import Hearing
 
 if TYPE_CHECKING:
     from tests.receiving.world import World
+
+
+pytestmark = pytest.mark.slow
 
 
 def spent(pid: int) -> tuple[int, int]:

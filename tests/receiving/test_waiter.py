@@ -138,6 +138,7 @@ def test_a1_a_post_wakes_the_session_without_any_host(world: World, waiters: Wai
     assert world.monitor(claude).last_woken == 1
 
 
+@pytest.mark.slow
 def test_d1_the_next_waiter_does_not_wake_for_the_same_mark(world: World, waiters: Waiters, claude: str) -> None:
     world.arm(claude)
     first = waiters.begin_and_wait()
@@ -163,6 +164,7 @@ def test_66_there_is_one_waiter_for_a_session_and_the_second_ends_at_once(
     assert ended(first)[0] == 2
 
 
+@pytest.mark.slow
 def test_442_only_one_of_many_that_begin_at_once_waits(world: World, waiters: Waiters, claude: str) -> None:
     world.arm(claude)
     many = [waiters.begin() for _ in range(8)]
@@ -188,6 +190,7 @@ def test_a_host_wakes_by_the_waiter_and_knows_that_it_did(world: World, waiters:
     assert until(lambda: not waiters.left()), waiters.left()
 
 
+@pytest.mark.slow
 def test_a_host_and_the_waiter_itself_wake_once(world: World, waiters: Waiters, claude: str) -> None:
     world.arm(claude)
     with world.hosting():
@@ -203,6 +206,7 @@ def test_a_host_and_the_waiter_itself_wake_once(world: World, waiters: Waiters, 
     assert until(lambda: not waiters.left()), waiters.left()
 
 
+@pytest.mark.slow
 def test_a_waiter_answers_a_ping_and_a_stopped_one_is_found_by_its_silence(
     world: World, waiters: Waiters, claude: str
 ) -> None:
@@ -224,6 +228,7 @@ def test_a_waiter_answers_a_ping_and_a_stopped_one_is_found_by_its_silence(
     os.killpg(process.pid, signal.SIGCONT)
 
 
+@pytest.mark.slow
 def test_f1_a_killed_waiter_leaves_no_lock_and_the_next_stop_finds_what_was_missed(
     world: World, waiters: Waiters, claude: str
 ) -> None:
@@ -266,6 +271,7 @@ def test_a_waiter_is_ended_with_all_it_started_when_its_session_ends_it(
     assert until(lambda: not waiters.left()), waiters.left()
 
 
+@pytest.mark.slow
 def test_163_a_waiting_session_starts_no_process_and_uses_no_processor(
     world: World, waiters: Waiters, claude: str
 ) -> None:

@@ -60,11 +60,12 @@ class Recorder:
 class World:
     """One person's machine."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, **more: str) -> None:
         self.data = data
-        self.environment = {"RESTANTE_DATA": str(data), "HOME": str(data), "PATH": "/usr/bin:/bin"}
+        self.environment = {"RESTANTE_DATA": str(data), "HOME": str(data), "PATH": "/usr/bin:/bin", **more}
         self.exchange = open_exchange(self.environment)
-        self.exchange.window(Identity("", verified=True)).set_persistence(True)
+        if "RESTANTE_DATABASE_URL" not in more:
+            self.exchange.window(Identity("", verified=True)).set_persistence(True)
         self.host = open_host(self.environment)
         self.said: list[str] = []
 

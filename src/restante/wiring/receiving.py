@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from restante.domain.monitoring import Answer
     from restante.domain.registry import Latch
     from restante.ports.monitoring import Waker
+    from restante.stores.sql.listening import PostgresWatcher
     from restante.vigil import Vigil
 
     _Key = tuple[str, str]
@@ -86,10 +87,13 @@ class Receivers:
         self._at_work: dict[_Key, Thread] = {}
         self._asked: dict[str, datetime] = {}
         self._greeted: set[_Key] = set()
+        self._overheard: PostgresWatcher | None = None
         self._round = 0
 
     def run(self) -> None:
         """Listen until told to stop; a wake that is on its way then has a moment to end."""
+        if self._parts.settings.database_url:
+            Thread(target=self._overhear, name="restante-notices", daemon=True).start()
         next_round = 0.0
         while not self._bells.is_closed:
             wait = max(0.0, min(next_round, self._learn_at, *list(self._due.values())) - time.monotonic())
@@ -104,6 +108,8 @@ class Receivers:
                 if min(self._learn_at, *list(self._due.values()), _NEVER) < next_round:
                     # To wait for that, and no longer.
                     break
+        if self._overheard is not None:
+            self._overheard.close()
         end = time.monotonic() + _FINISH_SECONDS
         for thread in self._at_work.values():
             thread.join(max(0.0, end - time.monotonic()))
@@ -135,6 +141,20 @@ class Receivers:
         for key in self._monitors:
             if key[0] in rung:
                 self._due[key] = now
+
+    def _overhear(self) -> None:
+        """Ring here for what is posted to the database from other machines, as it tells of its own accord."""
+        from restante.stores.sql.listening import PostgresWatcher
+
+        watcher = self._parts.watcher
+        if not isinstance(watcher, PostgresWatcher):
+            return
+        self._overheard = watcher
+        for heard in watcher.hearings():
+            if self._bells.is_closed:
+                return
+            for one in heard:
+                self._bells.ring(one.name)
 
     def _learn(self) -> None:
         """Read which mailboxes are armed, and say what is new about that."""
