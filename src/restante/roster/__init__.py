@@ -46,7 +46,9 @@ from restante.services import corresponding, holding, monitoring, mustering, pos
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from restante.domain.case import Timeline
     from restante.domain.finding import Finding
+    from restante.domain.lifecycle import Status
     from restante.domain.mailbox import Changes, Counts, Entry
     from restante.domain.message import Draft
     from restante.domain.monitor import Signal
@@ -266,6 +268,22 @@ class Roster(Awaiting):
         entries.sort(key=lambda entry: (entry.message.created, entry.message.id))
         shown = entries[-limit:] if limit > 0 else []
         return shown, len(entries) - len(shown)
+
+    def timeline(self, role: str, *, before: int, limit: int, fits: Callable[[Status], bool]) -> Timeline:
+        """Return the newest messages of a role, with all that was said of each, to the person; it marks nothing.
+
+        Raises:
+            Forbidden: A session asks, or nobody in particular.
+        """
+        from restante.services.looking import timeline
+
+        self._check_may_look()
+        if self.identity.session:
+            raise Forbidden("what became of a role's mail is told to the person", remedy=f"restante history {role}")
+        box = self._parts.role_boxes.box(parse_role(role), self.identity.owner)
+        found = timeline(box, before=before, limit=limit, fits=fits)
+        senders = {case.entry.message.sender.name for case in found.cases}
+        return found._replace(names={one: name for one in senders if (name := self.name_of(one))})
 
     def tally(self, role: str) -> Tally:
         """Return how far the mail of a role got.

@@ -9,7 +9,18 @@ from starlette.routing import Route, Router
 
 from restante.domain.errors import NothingThere, RestanteError, Unauthorized
 from restante.domain.registry import Claim
-from restante.faces.web import approvals, compose, live, mailbox, monitors, options, overview, repeats, worktrees
+from restante.faces.web import (
+    approvals,
+    around,
+    compose,
+    live,
+    mailbox,
+    monitors,
+    options,
+    overview,
+    repeats,
+    worktrees,
+)
 from restante.faces.web.entering import COOKIE, FIELD, HEADER, LASTS_SECONDS, Door, check_form
 from restante.faces.web.rendering import HEADERS, ROOT, asset, page
 
@@ -27,6 +38,7 @@ KEY_PATH = "/api/v1/ui/key"
 PAGES: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/", overview.show),
     ("GET", "/part/sessions", overview.part),
+    ("GET", "/part/around", around.part),
     ("GET", "/mailbox", mailbox.show),
     ("GET", "/part/messages", mailbox.part),
     ("GET", "/raw", mailbox.raw),

@@ -119,7 +119,9 @@ def _details(intake: Intake, one: Paused) -> tuple[tuple[tuple[str, str, str], .
     declared, limits = record.get("task_profile"), record.get("thresholds")
     measures = limits.items() if isinstance(limits, dict) else ()
     said = declared if isinstance(declared, dict) else {}
-    lines = tuple((str(name), str(said.get(name, "")), str(limit)) for name, limit in measures)
+    lines = tuple(
+        (str(name), str(said.get(str(name).removeprefix("max_"), "")), str(limit)) for name, limit in measures
+    )
     return lines, json.dumps(record, indent=2, ensure_ascii=False)
 
 
@@ -130,4 +132,7 @@ def _intake(hub: Hub, one: Waiting) -> Intake:
 
 
 def _key(one: Waiting) -> str:
-    return "\n".join((one.home, one.project, one.agent, one.paused.record))
+    from hashlib import sha256
+
+    # A form sends line ends of its own, and these are paths.
+    return sha256("\n".join((one.home, one.project, one.agent, one.paused.record)).encode(errors="replace")).hexdigest()

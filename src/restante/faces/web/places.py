@@ -78,7 +78,18 @@ async def view(hub: Hub, visitor: Visitor, address: str, *, before: int = 0, wan
         return await hub.run(visitor.claim, look)
     if parsed.home is Home.WORKTREE and not visitor.owner and parsed.name in await known_worktrees(hub, visitor):
         return await hub.apart(lambda: _worktree(hub, address, parsed.name, before, fits))
+    if parsed.home is Home.ROLE:
+        return await hub.apart(lambda: _role(hub, visitor, address, before, fits))
     raise NothingThere(f"no mailbox {address!r} can be shown here", remedy="choose one of the overview")
+
+
+def _role(hub: Hub, visitor: Visitor, address: str, before: int, fits: Callable[[Status], bool]) -> View:
+    from restante.wiring.pages import roster_for
+
+    roster = roster_for(hub.environment, visitor.owner)
+    seat = roster.seat(address)
+    found = roster.timeline(address, before=before, limit=WINDOW, fits=fits)
+    return View(address, address, found.cases, found.older, seat.counts, roster.clock.now(), found.names)
 
 
 def _worktree(hub: Hub, address: str, path: str, before: int, fits: Callable[[Status], bool]) -> View:

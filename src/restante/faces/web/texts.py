@@ -181,6 +181,13 @@ ENGLISH = {
     "options.value": "Value",
     "options.default": "Default",
     "options.help": "Meaning",
+    "around.approvals": "{count} wait for your approval",
+    "around.monitor": "mail is only looked for in the next turn:",
+    "around.roles": "Roles",
+    "around.role": "Role",
+    "around.holder": "Held by",
+    "around.nobody": "nobody",
+    "around.lost": "nobody: its holder is {why}",
     "time.never": "never",
 }
 

@@ -1,0 +1,105 @@
+"""What a person sees and decides of the other homes: approvals of an OACP tree, roles of teams, monitors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+from playwright.sync_api import expect
+from tests.autonomy.fixtures import HARMLESS
+from tests.inboxes import Inboxes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playwright.sync_api import Page
+    from tests.faces.web.conftest import Ground
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def paused(ground: Ground, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Inboxes:
+    """An agent's inbox with one task that waits for a person."""
+    monkeypatch.setenv("OACP_HOME", str(ground.home / "oacp"))
+    inboxes = Inboxes(ground.home / "oacp", capsys, monkeypatch)
+    inboxes.policy()
+    inboxes.task("Drop it.", {**HARMLESS, "estimated_minutes": 90}, subject="<b>Rename the page</b>")
+    inboxes.drain()
+    return inboxes
+
+
+def record_of(inboxes: Inboxes, name: str) -> dict[str, object]:
+    (path,) = inboxes.agents.rglob(name.rpartition("/")[2])
+    found = yaml.safe_load(path.read_text())
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("button", "word", "note"),
+    [("Approve", "approved", ""), ("Approve as the note says", "modified", "only one"), ("Decline", "declined", "no")],
+)
+def test_a_decision_stands_in_the_audit_record(
+    page: Page,
+    ground: Ground,
+    paused: Inboxes,
+    picture: Callable[[Page, str], None],
+    button: str,
+    word: str,
+    note: str,
+) -> None:
+    name = paused.run("approvals", "--project", "demo", "--json").json["approvals"][0]["audit"]
+    page.goto(f"{ground.ui}/")
+    expect(page.locator("main")).to_contain_text("1 wait for your approval")
+    page.goto(f"{ground.ui}/approvals")
+    article = page.locator("main article")
+    expect(article).to_contain_text("<b>Rename the page</b>")
+    expect(article).to_contain_text("longer than your policy allows")
+    expect(article.locator("table")).to_contain_text("90")
+    picture(page, "approvals")
+    if note:
+        page.get_by_label("Note").fill(note)
+    page.get_by_role("button", name=button, exact=True).click()
+    expect(page.locator(".notice")).to_be_visible()
+    expect(page.locator("main article")).to_have_count(0)
+    result = record_of(paused, name)["result"]
+    assert isinstance(result, dict)
+    outcome = result["human_outcome"]
+    assert outcome["decision"] == word
+    assert outcome["decision_latency_seconds"] >= 0
+
+
+def test_a_changed_approval_needs_a_note(page: Page, ground: Ground, paused: Inboxes, faults: list[str]) -> None:
+    page.goto(f"{ground.ui}/approvals")
+    page.get_by_role("button", name="Approve as the note says").click()
+    expect(page.locator(".error")).to_contain_text("what is changed?")
+    assert paused.run("approvals", "--project", "demo", "--json").json["approvals"]
+    faults.clear()
+
+
+def test_roles_are_listed_with_who_holds_them_and_their_mail_is_shown(page: Page, ground: Ground) -> None:
+    ground.api.actor("worker", workingDir=str(ground.worktree))
+    assert ground.restante("join", "team/reviewer").returncode == 0
+    assert ground.restante("post", "team/reviewer", "please review").returncode == 0
+    page.goto(f"{ground.ui}/")
+    row = page.locator("tr", has_text="team/reviewer")
+    expect(row).to_contain_text("nobody")
+    expect(row).to_contain_text("1")
+    row.get_by_role("link").click()
+    expect(page.locator(".body")).to_have_text("please review")
+
+
+def test_a_monitor_is_shown_as_it_stands_and_stopped(page: Page, ground: Ground) -> None:
+    session = ground.api.actor("worker", workingDir=str(ground.worktree))
+    address = f"session:{session.id}"
+    armed = ground.restante("monitor", "arm", address, "--session", session.id)
+    assert armed.returncode == 0, armed.stderr
+    page.goto(f"{ground.ui}/monitors")
+    row = page.locator("tbody tr")
+    expect(row).to_contain_text(address)
+    expect(row).to_contain_text("active")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("main")).to_contain_text("No mailbox is watched")
+    assert "inactive" in ground.restante("monitor", "status", address).stdout
