@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from restante.domain.errors import BadConfig, Forbidden, Refused, RestanteError, Unsafe, UsageError
+from restante.domain.errors import BadConfig, Forbidden, Refused, RestanteError, Unreachable, Unsafe, UsageError
 from restante.domain.message import Draft
 from restante.domain.registry import Identity, Presence
 from restante.exchange import Exchange
 from restante.system.processes import process_of
 from restante.system.remote import RemoteWindow
+from restante.wiring.accounts import open_accounts
 from restante.wiring.serving import announced, live_server, serving
-from restante.wiring.sessions import SessionParts, open_exchange, open_window
+from restante.wiring.sessions import SessionParts, open_exchange, open_roster, open_window
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -132,7 +133,9 @@ def test_outside_of_worktrees_a_window_opens_too(home: dict[str, str], tmp_path:
 
 def test_a_configured_server_is_asked(home: dict[str, str], repo: Path) -> None:
     window = open_window({**home, "RESTANTE_SERVER_URL": "http://127.0.0.1:9"}, str(repo))
-    assert isinstance(window, RemoteWindow)
+    for ask in (window.sessions, window.receipts):
+        with pytest.raises(Unreachable, match=r"http://127\.0\.0\.1:9"):
+            ask()
 
 
 @pytest.mark.parametrize(("url", "is_told"), [("http://mail.example:8377", False), ("http://127.0.0.1:{port}", True)])
@@ -169,6 +172,17 @@ def test_a_server_of_this_machine_is_found_while_its_process_lives(home: dict[st
         assert stat.S_IMODE((repo.parent / "data" / "server.json").stat().st_mode) == 0o600
     assert live_server(home) == ""
     assert not isinstance(open_window(home, str(repo)), RemoteWindow)
+
+
+def test_a_server_of_this_machine_is_asked_about_accounts_also_where_there_are_teams(
+    home: dict[str, str], repo: Path
+) -> None:
+    open_roster(home, str(repo)).join("team/role")
+    with announced(home, "http://127.0.0.1:9"):
+        assert isinstance(open_accounts(home), RemoteWindow)
+        with pytest.raises(Unreachable):
+            open_window(home, str(repo)).sessions()
+    assert not isinstance(open_accounts(home), RemoteWindow)
 
 
 @pytest.mark.parametrize("lie", ["dead", "reused", "elsewhere", "rubbish", "half"])

@@ -10,7 +10,7 @@ from restante.system.passwords import hash_password, is_password
 from restante.system.places import data_directory
 from restante.system.remote import RemoteWindow
 from restante.system.secrets import known_person_token
-from restante.wiring.sessions import open_exchange, open_window
+from restante.wiring.sessions import open_exchange, open_plain_window
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +54,7 @@ def open_accounts(environment: Mapping[str, str]) -> AccountBook:
     Raises:
         Forbidden: The caller is not proven to be the person.
     """
-    window = open_window(environment)
+    window = open_plain_window(environment)
     if isinstance(window, RemoteWindow):
         return window
     identity = window.identity

@@ -97,6 +97,11 @@ def open_window(environment: Mapping[str, str], directory: str = ".", *, only_lo
     return _with_roles(window, parts)
 
 
+def open_plain_window(environment: Mapping[str, str]) -> Window:
+    """Open the same window without the mail of roles: onto a server it is a ``RemoteWindow``, which can do more."""
+    return _open_window(SessionParts(environment), environment, ".", only_looks=False)
+
+
 def open_roster(environment: Mapping[str, str], directory: str = ".", *, only_looks: bool = False) -> Roles:
     """Open the roster of whoever calls: teams, their roles and the mail of those. Reading creates nothing.
 
