@@ -7,7 +7,7 @@ import string
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from restante.domain.address import Home
@@ -130,7 +130,6 @@ def facts(draw: st.DrawFn) -> Facts:
 
 
 @given(facts())
-@settings(max_examples=400)
 def test_whatever_comes_together_one_cause_of_the_table_is_the_answer(known: Facts) -> None:
     found = explain(known)
     assert found.cause in CAUSES
