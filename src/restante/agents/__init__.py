@@ -6,6 +6,7 @@ Each line stands on those above it::
     texts     json_scan, json_layout, json_edit; toml_edit; managed_block (text of others, kept byte for byte)
     files     files (all changes or none), regular, gitplaces, guidance, skill, check_inbox_skill (what is told),
               original, holding
+    tools     mcp_servers (where each is told of restante mcp), mcp_json, mcp_hooks, mcp_checks
     setting   ground (a worktree as the programs see it), installer, removing, trust; checks (for the doctor),
               readiness (the same of hooks alone)
     asking    app_server_pipe (the allowlist), app_server, codex_threads
