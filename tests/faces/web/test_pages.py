@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -112,6 +113,21 @@ def test_a_mailbox_shows_what_became_of_each_message(
     page.click("text=answered")
     expect(page.locator("main article")).to_have_count(1)
     expect(page.locator("main article")).to_contain_text("please run the tests")
+
+
+@pytest.mark.parametrize("home", ["session", "worktree"])
+def test_a_page_says_why_a_message_was_not_answered(page: Page, ground: Ground, home: str) -> None:
+    target = session_in(ground, "target")
+    if home == "session":
+        ground.person_posts(target, "hello")
+        address = f"session:{target.id}"
+    else:
+        assert ground.restante("send", "hello").returncode == 0
+        address = f"worktree:{ground.worktree}"
+    page.goto(f"{ground.ui}/mailbox?at={address}")
+    page.get_by_role("button", name="Why did nothing happen?").click()
+    told = json.loads(ground.restante("why", page.locator("article code").first.inner_text(), "--json").stdout)
+    expect(page.locator(".why")).to_contain_text(told["why"]["sentence"].partition(" (")[0][:40])
 
 
 def test_looking_marks_nothing(page: Page, ground: Ground) -> None:

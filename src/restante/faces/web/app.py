@@ -41,6 +41,7 @@ PAGES: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/part/around", around.part),
     ("GET", "/mailbox", mailbox.show),
     ("GET", "/part/messages", mailbox.part),
+    ("GET", "/part/why", mailbox.why),
     ("GET", "/raw", mailbox.raw),
     ("GET", "/compose", compose.show),
     ("POST", "/compose", compose.send),

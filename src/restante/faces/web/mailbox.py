@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.responses import Response
 
+from restante.domain.address import Home, parse_address
 from restante.domain.errors import NoSuchMessage
 from restante.domain.text import sender_words
 from restante.faces.web.places import FILTERS, View, view
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from restante.domain.case import Case
+    from restante.domain.why import Explanation
     from restante.faces.web.entering import Visitor
     from restante.faces.web.hub import Hub
 
@@ -51,6 +53,24 @@ async def show(hub: Hub, visitor: Visitor, request: Request) -> Response:
 async def part(hub: Hub, visitor: Visitor, request: Request) -> Response:
     """Show a window of messages: the newest ones, or those before a number."""
     return page("_messages.html", await _values(hub, visitor, request), visitor)
+
+
+async def why(hub: Hub, visitor: Visitor, request: Request) -> Response:
+    """Say why a message was not answered, with what that was concluded from and the command that helps next."""
+    given = request.query_params
+    address, message = parse_address(given.get("at", "")), given.get("id", "")
+    if address.home is Home.WORKTREE:
+        await view(hub, visitor, str(address))
+
+        def trace() -> Explanation:
+            from restante.wiring.tracing import open_tracer
+
+            return open_tracer(address.name, hub.environment).why(message)
+
+        found = await hub.apart(trace)
+    else:
+        found = await hub.run(visitor.claim, lambda _, window: window.why(message))
+    return page("_why.html", {"it": found}, visitor)
 
 
 async def raw(hub: Hub, visitor: Visitor, request: Request) -> Response:

@@ -15,7 +15,7 @@
   document.addEventListener("htmx:beforeRequest", (event) => {
     const live = document.getElementById("live");
     const isLook = event.detail.elt === live;
-    const isReading = live && live.querySelector("details[open]");
+    const isReading = live && live.querySelector("details[open], .why:not(:has(button))");
     const isGrowing = live && (live.dataset.grown || live.querySelector(".htmx-request"));
     const isSelecting = !document.getSelection().isCollapsed && live && live.contains(document.getSelection().anchorNode);
     if (isLook && (isReading || isGrowing || isSelecting || document.hidden)) event.preventDefault();
