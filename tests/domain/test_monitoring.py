@@ -208,10 +208,25 @@ def test_a_wake_that_no_way_led_to_is_no_try() -> None:
     box = Mailbox()
     box.post()
     for _ in range(9):
-        assert box.check().word is Word.WAKE
-        box.do(tending.hindered(box.monitor, "the session is not loaded anywhere"))
+        answer = box.check()
+        assert answer.word is Word.WAKE
+        box.do(tending.hindered(box.monitor, "the session is not loaded anywhere", answer.mark, box.kept.token))
     assert (box.kept.tries, box.kept.backlog, box.kept.state) == (0, 0, MonitorState.ACTIVE)
     assert box.kept.hindrance == "the session is not loaded anywhere"
+
+
+def test_that_no_way_led_to_a_session_undoes_no_wake_of_anybody_else() -> None:
+    box = Mailbox()
+    box.post()
+    box.check()
+    box.do(tending.hindered(box.monitor, "its waiter is stopped", token=box.kept.token))
+    assert (box.kept.hindrance, box.kept.pending) == ("its waiter is stopped", 1), "a wake that is on its way stays so"
+    kept = box.monitor
+    for mark, token in ((1, "token of another arming"), (0, "token of another arming")):
+        assert box.do(tending.hindered(box.monitor, "no way", mark, token)).word is Word.INACTIVE
+        assert box.monitor == kept
+    box.do(tending.hindered(box.monitor, "no way", 2, box.kept.token))
+    assert (box.kept.hindrance, box.kept.pending) == ("no way", 1), "nor one for another mark"
 
 
 def test_what_cannot_be_looked_into_is_told_and_looked_at_again() -> None:

@@ -141,7 +141,7 @@ class Watched(RuleBasedStateMachine):
 
     @rule()
     def hindered(self) -> None:
-        self.box.do(tending.hindered(self.box.monitor, "no way"))
+        self.box.do(tending.hindered(self.box.monitor, "no way", self.box.monitor.pending if self.box.monitor else 0))
         self.recovered()
 
     @rule()

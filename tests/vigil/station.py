@@ -103,7 +103,7 @@ class Station:
                 self.host.failed(mailbox, answer.mark, self.woken.reason)
             else:
                 self.turns.pop()
-                self.host.hindered(mailbox, self.woken.reason)
+                self.host.hindered(mailbox, self.woken.reason, mark=answer.mark)
         return answer
 
     def looks(self, count: int, mailbox: str = ALICE, *, every: float = RULES.retry.total_seconds()) -> list[Word]:

@@ -49,7 +49,8 @@ def was_missed(monitor: Monitor, now: datetime, rules: Rules = RULES) -> bool:
     """Tell whether a monitor waits for something that a host may not know of: after a restart, or a new way."""
     if monitor.hindrance:
         return True
-    return monitor.pending_at is not None and now - monitor.pending_at >= rules.retry
+    # What lies in the future is from a clock that was set back since.
+    return monitor.pending_at is not None and not timedelta() <= now - monitor.pending_at < rules.retry
 
 
 def deaf_host(monitor: Monitor, pid: int, host: str, now: datetime) -> str:

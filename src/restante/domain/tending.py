@@ -140,11 +140,18 @@ def failed(
     return bad, Answer(Word(state), bad, 0, mark)
 
 
-def hindered(monitor: Monitor | None, reason: str) -> Step:
-    """Keep why no visible way leads to the session now. A wake that was not made for that counts as none."""
-    if monitor is None or not stands(monitor):
+def hindered(monitor: Monitor | None, reason: str, mark: int = 0, token: str = "") -> Step:
+    """Keep why no visible way leads to the session now. A wake that was not made for that counts as none.
+
+    Args:
+        monitor: What is kept.
+        reason: Why; empty for that one may.
+        mark: Of the wake that was to be made; 0 where it is only looked at.
+        token: That of the monitor which was looked at, or which the wake was for; empty for whichever stands.
+    """
+    if monitor is None or not stands(monitor) or token not in ("", monitor.token):
         return monitor, NONE
-    if reason and monitor.pending:
+    if reason and mark and mark == monitor.pending:
         offered = monitor.offered[:-1] if monitor.tries <= 1 else monitor.offered
         monitor = monitor._replace(
             pending=0,

@@ -211,9 +211,16 @@ class Vigil(Ground):
         """
         return self._change(mailbox, lambda kept: tending.confirmed(kept, mark, token))
 
-    def hindered(self, mailbox: str, reason: str) -> Answer:
-        """Keep why no visible way leads to the session now; with an empty reason, that one may."""
-        return self._change(mailbox, lambda kept: tending.hindered(kept, reason))
+    def hindered(self, mailbox: str, reason: str, *, mark: int = 0, token: str = "") -> Answer:
+        """Keep why no visible way leads to the session now; with an empty reason, that one may.
+
+        Args:
+            mailbox: Its address.
+            reason: Why.
+            mark: That of the wake which was to be made, so that it counts as none; 0 for no wake.
+            token: That of the monitor which this is about: the mailbox may be another session's since.
+        """
+        return self._change(mailbox, lambda kept: tending.hindered(kept, reason, mark, token))
 
     def scheduled(self, mailbox: str, interval: int, *, token: str = "", now: datetime | None = None) -> Answer:
         """Keep at which interval, in seconds, the agent program's own task runs from now on.

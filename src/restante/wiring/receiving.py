@@ -182,8 +182,8 @@ class Receivers:
             thread.start()
 
     def _later(self, key: _Key, seconds: float) -> None:
-        """Look at a mailbox again after a while; from whatever thread."""
-        self._due[key] = time.monotonic() + seconds
+        """Look at a mailbox again after a while; from whatever thread. One that rang meanwhile is due before that."""
+        self._due[key] = min(self._due.get(key, _NEVER), time.monotonic() + seconds)
         self._bells.nudge()
 
     # -- one mailbox ---------------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ class Receivers:
             vigil.failed(mailbox, mark, woken.reason, token=monitor.token)
             self._say(f"the wake for {mailbox} is not confirmed: {woken.reason}")
         else:
-            vigil.hindered(mailbox, woken.reason)
+            vigil.hindered(mailbox, woken.reason, mark=mark, token=monitor.token)
             if monitor.hindrance != woken.reason:
                 self._say(f"the session of {mailbox} cannot be woken: {woken.reason}")
 
@@ -304,7 +304,7 @@ class Receivers:
         is_quiet = latch is None or latch.ended is not None
         # While a wake is on its way, or the session works, there is no waiter, and nothing is wrong.
         if is_quiet and not monitor.pending and trouble != monitor.hindrance:
-            self._host.hosting(monitor.owner).hindered(monitor.mailbox, trouble)
+            self._host.hosting(monitor.owner).hindered(monitor.mailbox, trouble, token=monitor.token)
             if trouble:
                 self._say(f"{monitor.mailbox}: {trouble}")
 
