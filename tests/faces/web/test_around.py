@@ -91,6 +91,17 @@ def test_roles_are_listed_with_who_holds_them_and_their_mail_is_shown(page: Page
     expect(page.locator(".body")).to_have_text("please review")
 
 
+def test_a_role_is_written_to(page: Page, ground: Ground) -> None:
+    assert ground.restante("join", "team/reviewer").returncode == 0
+    page.goto(f"{ground.ui}/compose")
+    expect(page.locator("#recipients option[value='team/reviewer']")).to_have_count(1)
+    page.get_by_label("To", exact=True).fill("team/reviewer")
+    page.get_by_label("Text", exact=True).fill("please review")
+    page.get_by_role("button", name="Leave it", exact=True).click()
+    expect(page.locator(".notice")).to_contain_text("Left for team/reviewer")
+    assert "please review" in ground.restante("history", "team/reviewer").stdout
+
+
 def test_a_monitor_is_shown_as_it_stands_and_stopped(page: Page, ground: Ground) -> None:
     session = ground.api.actor("worker", workingDir=str(ground.worktree))
     address = f"session:{session.id}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from restante.domain.address import Home, parse_address
 from restante.domain.duration import instant_from, parse_duration
-from restante.domain.errors import NothingThere, RestanteError, Screened, UsageError
+from restante.domain.errors import NothingThere, Refused, RestanteError, Screened, UsageError
 from restante.domain.message import Draft, Priority, Scope, Sender
 from restante.faces.web.grounds import known_worktrees
 from restante.faces.web.rendering import page
@@ -76,10 +76,33 @@ async def _leave(hub: Hub, visitor: Visitor, values: dict[str, str], *, is_sure:
             return _Left(handed.to.title, handed.posted.message.id, handed.posted.duplicate)
 
         return await hub.run(visitor.claim, post)
+    if address.home is Home.ROLE:
+        draft = await hub.run(visitor.claim, lambda exchange, _: _draft(values, exchange))
+        return await hub.apart(lambda: _to_role(hub, visitor, str(address), draft, is_sure=is_sure))
     if address.home is not Home.WORKTREE or address.name not in await known_worktrees(hub, visitor):
         raise NothingThere(f"nothing can be left at {values['to']!r} from here", remedy="choose one of the list")
     draft = await hub.run(visitor.claim, lambda exchange, _: _draft(values, exchange))
     return await hub.apart(lambda: _to_worktree(hub, address.name, draft, values["repeat"].strip(), is_sure=is_sure))
+
+
+def _to_role(hub: Hub, visitor: Visitor, role: str, draft: Draft, *, is_sure: bool) -> _Left:
+    from restante.wiring.pages import roster_for
+
+    (copy,) = roster_for(hub.environment, visitor.owner).post(role, draft, allow_warnings=is_sure)
+    if copy.posted is None:
+        raise copy.problem or Refused(f"nothing was left for {role}")
+    return _Left(role, copy.posted.message.id, copy.posted.duplicate)
+
+
+def _roles(hub: Hub, visitor: Visitor) -> list[tuple[str, str]]:
+    from restante.wiring.pages import roster_for
+
+    try:
+        seats = roster_for(hub.environment, visitor.owner).seats("")
+    except RestanteError:
+        # Sessions and worktrees can be written to all the same.
+        return []
+    return [(seat.member.role, seat.member.role) for seat in seats]
 
 
 def _to_worktree(hub: Hub, path: str, draft: Draft, repeat: str, *, is_sure: bool) -> _Left:
@@ -121,6 +144,7 @@ async def _form(
         return [(row.session.address, f"{row.session.title} ({row.state})") for row in rows]
 
     places = [(f"worktree:{one}", one) for one in await known_worktrees(hub, visitor)]
+    places = [*await hub.apart(lambda: _roles(hub, visitor)), *places]
     shown: dict[str, Any] = {
         "values": values,
         "recipients": [*await hub.run(visitor.claim, work), *places][:_MOST_RECIPIENTS],
