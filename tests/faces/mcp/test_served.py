@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.faces.http.api import running
+from tests.faces.http.api import eventually, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,3 +154,17 @@ def server_init(server: Running, data: Path, script: str) -> None:
     server._heard = threading.Condition()
     server._reader = threading.Thread(target=server._listen, daemon=True)
     server._reader.start()
+
+
+def test_whoever_vanishes_while_it_waits_waits_no_more_and_has_seen_nothing(api: Api) -> None:
+    alice, bob = api.actor(""), api.actor("")
+    params = {"name": "wait", "arguments": {"seconds": 90}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    headers = {"Host": "localhost", **HEADERS, **alice.proof, "Content-Length": str(len(body))}
+    head = "POST /mcp HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in headers.items()) + "\r\n"
+    with api.connect() as client:
+        client.sendall(head.encode() + body)
+        eventually(lambda: alice.counts()["parked"], "it waits")
+    eventually(lambda: not alice.counts()["parked"], "it waits no more")
+    bob.post(alice, "Too late.")
+    assert alice.counts()["unseen"] == 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.faces.http.api import eventually
+from tests.faces.mcp.program import COMMAND
 
 from restante.faces.mcp.stdio import serve
 from restante.faces.mcp.tools import TOOLS, VERSIONS
@@ -97,9 +100,6 @@ def test_a_fault_of_the_worktree_is_an_answer_and_no_end(program: Start, ground:
 
 
 def test_nothing_but_json_is_loaded_before_a_tool_is_called() -> None:
-    import subprocess
-    import sys
-
     script = (
         "import io, sys; from restante.faces.mcp.stdio import serve\n"
         'asked = b\'\'.join(b\'{"jsonrpc":"2.0","id":1,"method":"%s"}\\n\' % one for one in '
@@ -217,3 +217,14 @@ def test_an_answer_that_could_not_be_handed_over_marks_nothing(ground: Ground) -
         assert ground.office.counts().unseen == 0
     finally:
         os.chdir(before)
+
+
+def test_the_command_line_starts_it_too_where_more_is_said(ground: Ground) -> None:
+    asked = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+    command = [*COMMAND[:-1], "-C", str(ground.root), "mcp"]
+    done = subprocess.run(command, input=asked, env=ground.environment, capture_output=True, check=True)
+    assert json.loads(done.stdout) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+    for words, code in ((("mcp", "--help"), 0), (("mcp", "nonsense"), 2)):
+        told = subprocess.run([*COMMAND[:-1], *words], env=ground.environment, capture_output=True, check=False)
+        assert told.returncode == code
+        assert b"MCP" in told.stdout or b"nonsense" in told.stderr

@@ -272,6 +272,7 @@ COMMANDS = (
         "what nothing proves is nobody's.",
         "serving:mcp",
         audience="set-up",
+        answers_json=False,
     ),
     Command(
         "completion",

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from restante.domain.errors import Refused, RestanteError
+from restante.domain.errors import Refused, RestanteError, TimedOut
 from restante.domain.registry import Claim, Identity
 from restante.faces.http.asking import Ask
 from restante.faces.http.parking import Patience
@@ -35,6 +35,7 @@ _Result = TypeVar("_Result")
 # path -> where its application is made, and the library that it needs.
 MOUNTS = {"/mcp": ("restante.faces.mcp.served", "mcp", "pip install 'restante[mcp]'")}
 _SEEN = "restante.seen"
+_GONE = "restante.gone"
 _START_SECONDS = 30.0
 # What stands in the one message of an answer that is no word of it being on its way.
 _ANSWER = b'"result"'
@@ -84,8 +85,15 @@ class Mount:
                 seen.clear()
                 await self._hand_over(scope, given)
 
+        async def receiving() -> Message:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                gone.set()
+            return message
+
         seen: list[Callable[[], object]] = []
-        scope = {**scope, _SEEN: seen}
+        gone = asyncio.Event()
+        scope = {**scope, _SEEN: seen, _GONE: gone}
         try:
             if scope["method"] != "POST":
                 # Nothing is sent that was not asked for, and there is nothing to end.
@@ -93,7 +101,7 @@ class Mount:
                 return
             await self._admitted(scope, "")
             app = await self._opened()
-            await app(scope, receive, sending)
+            await app(scope, receiving, sending)
         except Exception as error:  # noqa: BLE001  whatever it is, it is told in the envelope and written down
             if not has_begun:
                 await send_error(send, self._told(error))
@@ -139,6 +147,8 @@ class Mount:
             looked = await ask.run(look, park)
             while patience.is_parked:
                 why = await patience.released()
+                if why is Why.ABORT:
+                    raise TimedOut("the program that waited has gone")
                 looked = await ask.run(look, park if why is Why.CHANGE else None)
                 if why is Why.STOP:
                     break
@@ -153,7 +163,12 @@ class Mount:
     # -- helpers -------------------------------------------------------------------------------------------
 
     async def _admitted(self, scope: Scope, claimed: str) -> Ask:
-        ask = Ask(self._office, scope, _never, _nowhere, None)
+        async def hung_up() -> Message:
+            # The other face reads what the client sends, and hears of its end.
+            await scope[_GONE].wait()
+            return {"type": "http.disconnect"}
+
+        ask = Ask(self._office, scope, hung_up, _nowhere, None)
         await ask.admit(claimed=claimed or None)
         return ask
 
@@ -212,11 +227,6 @@ def _visit(ask: Ask, exchange: Exchange, window: LocalWindow, claimed: str) -> V
     roles = exchange.roster(window.identity)
     own: Window = RosterWindow(window, roles) if window.identity.session else window
     return Visit(own, exchange, secret if window.identity.verified else "", roles)
-
-
-async def _never() -> Any:  # noqa: ANN401
-    # The other face reads what the client sends; where that hangs up, the call is cancelled.
-    await asyncio.Event().wait()
 
 
 async def _nowhere(_: Message) -> None:
