@@ -66,6 +66,8 @@ class Machine:
 
 def _general(path: str) -> str:
     path = re.sub(r"^(sessions|turns)/[^.]+", r"\1/<id>", path)
+    path = re.sub(r"^bells/session\.[^.]+", "bells/session.<id>", path)
+    path = re.sub(r"^bells/[0-9a-f]{32}", "bells/<digest>", path)
     return re.sub(r"damaged-[0-9TZ]+$", "damaged-<time>", path)
 
 
@@ -92,6 +94,10 @@ def test_the_page_names_every_file_of_the_data_directory_and_no_other(machine: M
     (machine.data / "mail.db").write_bytes(b"no database at all" * 100)
     machine.run("persist", "on")
     machine.run("join", "team/reviewer", session=PLANNER)
+    machine.run("monitor", "arm", f"session:{PLANNER}", "--adapter", "claude-rewake", session=PLANNER)
+    # As the session's waiter leaves them.
+    for end in (".lock", ".pid", ".woken"):
+        (machine.data / "bells" / f"session.{PLANNER}{end}").touch(0o600)
     serve = [os.path.join(BIN, "restante"), "serve", "--port", "0"]
     with subprocess.Popen(serve, env=machine.environment, stderr=subprocess.PIPE, text=True) as server:
         try:
