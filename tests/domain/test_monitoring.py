@@ -312,7 +312,10 @@ def test_nobody_but_its_session_and_its_token_acts_on_a_monitor() -> None:
 def test_whoever_lost_the_role_ends_the_monitor_by_asking() -> None:
     box = Mailbox()
     box.post()
-    assert box.check(Proof(is_over=True)).word is Word.EXPIRED
+    armed = box.kept.token, box.kept.generation
+    for later in (("token of another", 1), (box.kept.token, 2)):
+        assert box.check(Proof(over=later)).word is not Word.EXPIRED, "that was found of another arming"
+    assert box.check(Proof(over=armed)).word is Word.EXPIRED
     assert box.check().word is Word.EXPIRED
 
 
@@ -328,9 +331,12 @@ def test_another_session_is_refused_until_the_first_is_gone_or_its_lease_is_olde
     taken, answer = arming.arm(box.monitor, box.now, wanted("session-2", generation=2))
     assert taken
     assert (taken.session, taken.generation, answer.automations) == ("session-2", 2, ("task-a",))
-    assert arming.arm(box.monitor, box.now, wanted("session-2", may_take=True))[0] is not None
+    gone = before.token, before.generation
     with pytest.raises(RoleHeld):
-        arming.arm(taken, box.now, wanted("session-1", may_take=True))
+        arming.arm(box.monitor, box.now, wanted("session-2", gone=("token of another", 1)))
+    assert arming.arm(box.monitor, box.now, wanted("session-2", gone=gone))[0] is not None
+    with pytest.raises(RoleHeld):
+        arming.arm(taken, box.now, wanted("session-1", gone=(taken.token, 2)))
 
 
 def test_arming_again_keeps_the_token_the_marks_and_what_is_pending() -> None:

@@ -15,12 +15,16 @@ from restante.domain.monitoring import Word
 from restante.domain.outlook import Hearing, Mode
 from restante.domain.registry import Process
 from restante.domain.team import LEASE
+from restante.vigil import Vigil
 from restante.wiring import open_office
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from restante.domain.monitor import Monitor
+
+
+T3 = "0199cccc-0000-7000-8000-00000000000c"
 
 
 def _kept(station: Station, mailbox: str = ALICE) -> Monitor:
@@ -73,6 +77,52 @@ def test_c3_who_lost_the_role_is_not_woken_although_nobody_else_armed_it(station
     station.post()
     assert station.looks(3) == [Word.EXPIRED] * 3
     assert station.turns == []
+
+
+@pytest.mark.parametrize("act", ["check", "heartbeat", "sweep"])
+def test_c3_that_the_one_before_is_lost_ends_nothing_of_whoever_armed_meanwhile(
+    station: Station, monkeypatch: pytest.MonkeyPatch, act: str
+) -> None:
+    station.arm()
+    station.post()
+    station.world.kill(T1)
+    look = Vigil._is_lost
+
+    def then_taken(vigil: Vigil, monitor: Monitor, *, is_itself: bool = False) -> bool:
+        found = look(vigil, monitor, is_itself=is_itself)
+        monkeypatch.setattr(Vigil, "_is_lost", look)
+        # Whoever looked is slow, or was stopped just now.
+        station.roster(T2).act_as(ALICE)
+        station.vigil(T2).arm(ALICE)
+        return found
+
+    monkeypatch.setattr(Vigil, "_is_lost", then_taken)
+    if act == "sweep":
+        assert station.host.sweep() == []
+    else:
+        getattr(station.host, act)(ALICE)
+    assert (_kept(station).session, _kept(station).state) == (T2, MonitorState.ACTIVE)
+    assert len(station.bells()) == 1
+
+
+def test_c2_of_two_that_found_the_one_before_gone_only_one_watches_a_worktree(
+    station: Station, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mailbox = "worktree:/somewhere/p"
+    station.world.session(T3, worktree="/somewhere/p")
+    station.arm(mailbox)
+    station.world.kill(T1)
+    look = Vigil._is_lost
+
+    def then_armed(vigil: Vigil, monitor: Monitor, *, is_itself: bool = False) -> bool:
+        monkeypatch.setattr(Vigil, "_is_lost", look)
+        station.vigil(T3).arm(mailbox)
+        return True
+
+    monkeypatch.setattr(Vigil, "_is_lost", then_armed)
+    with pytest.raises(RoleHeld):
+        station.vigil(T2).arm(mailbox)
+    assert _kept(station, mailbox).session == T3
 
 
 def test_c4_the_same_name_in_another_team_is_another_role(station: Station) -> None:

@@ -6,7 +6,19 @@ from typing import NamedTuple
 from restante.domain.backoff import LASTS, STAGES
 from restante.domain.errors import RoleHeld
 from restante.domain.monitor import Monitor, MonitorState, Plan
-from restante.domain.monitoring import Answer, Proof, Step, Word, belongs, ended, mended, stands, steadied
+from restante.domain.monitoring import (
+    Answer,
+    Ordinal,
+    Proof,
+    Step,
+    Word,
+    belongs,
+    ended,
+    mended,
+    ordinal,
+    stands,
+    steadied,
+)
 from restante.domain.registry import Process
 
 EVENT_LASTS = timedelta(hours=12)
@@ -19,7 +31,7 @@ class Arming(NamedTuple):
         time_to_live: ``None`` for what the plan takes.
         token: The token to use.
         is_given: Whether the caller named the token; else that of a monitor that stands is kept.
-        may_take: Whether the session that it is armed for until now is proven to be gone.
+        gone: Which arming's session is proven to be gone; ``None`` for none.
     """
 
     mailbox: str
@@ -31,7 +43,7 @@ class Arming(NamedTuple):
     adapter: str
     token: str
     is_given: bool = False
-    may_take: bool = False
+    gone: Ordinal | None = None
     time_to_live: timedelta | None = None
     receiver: Process | None = None
 
@@ -99,7 +111,9 @@ def check_free(monitor: Monitor | None, now: datetime, arming: Arming) -> None:
     if monitor is None or monitor.session == arming.session:
         return
     is_newer = arming.generation > monitor.generation
-    if monitor.generation <= arming.generation and (is_newer or arming.may_take or not is_standing(monitor, now)):
+    if monitor.generation <= arming.generation and (
+        is_newer or arming.gone == ordinal(monitor) or not is_standing(monitor, now)
+    ):
         return
     raise RoleHeld(
         f"{arming.mailbox} is watched for session {monitor.session}",

@@ -63,19 +63,24 @@ class Rules(NamedTuple):
 RULES = Rules()
 
 
+# Which arming of a mailbox: its token and, as a session that arms again keeps that, the lease's generation.
+Ordinal = tuple[str, int]
+
+
 class Proof(NamedTuple):
     """Who acts on a monitor.
 
     Attributes:
         token: The token of the arming that it belongs to; empty where none was shown.
         session: The session that acts; empty for a person, or for the program that hosts receivers.
-        is_over: Whether the session that is watched for is gone, or holds the role no longer under the generation that
-            it was armed under.
+        over: Which arming was found to be over, because the session that is watched for is gone, or holds the role no
+            longer under the generation that it was armed under; ``None`` where it was not. A later one was not looked
+            at: it may have taken the place of that one meanwhile.
     """
 
     token: str = ""
     session: str = ""
-    is_over: bool = False
+    over: Ordinal | None = None
 
 
 class Answer(NamedTuple):
@@ -103,6 +108,11 @@ class Answer(NamedTuple):
 Step = tuple[Monitor | None, Answer]
 # What whoever has no monitor, or no longer has, is told.
 NONE = Answer(Word.INACTIVE)
+
+
+def ordinal(monitor: Monitor) -> Ordinal:
+    """Return which arming a monitor is of."""
+    return monitor.token, monitor.generation
 
 
 def belongs(monitor: Monitor, proof: Proof) -> bool:
@@ -158,7 +168,7 @@ def gate(monitor: Monitor | None, proof: Proof, now: datetime | None = None) -> 
         return monitor, NONE
     if not stands(monitor):
         return monitor, Answer(Word(monitor.state), monitor)
-    if proof.is_over or (now is not None and now > steadied(monitor, now).expires):
+    if proof.over == ordinal(monitor) or (now is not None and now > steadied(monitor, now).expires):
         return expired(monitor)
     return None
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from restante.domain.arming import deactivate, disarm, expire
 from restante.domain.monitor import Plan
-from restante.domain.monitoring import Proof, Word, stands, steadied
+from restante.domain.monitoring import Proof, Word, ordinal, stands, steadied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from datetime import datetime
 
     from restante.domain.monitor import Monitor
-    from restante.domain.monitoring import Answer, Step
+    from restante.domain.monitoring import Answer, Ordinal, Step
     from restante.ports.monitoring import Doorbells, Monitors
 
 # What this adapter wakes waits in the session, under the session's id.
@@ -96,11 +96,11 @@ def swept(now: datetime, is_lost: Callable[[Monitor], bool], monitors: Monitors,
         lost = is_lost(one)
         if not lost and now <= steadied(one, now).expires:
             continue
-        token = one.token
+        looked_at = ordinal(one)
 
-        def step(kept: Monitor | None, token: str = token, *, lost: bool = lost) -> Step:
+        def step(kept: Monitor | None, looked_at: Ordinal = looked_at, *, lost: bool = lost) -> Step:
             # Armed anew since: that one was not looked at.
-            is_it = kept is not None and kept.token == token
+            is_it = kept is not None and ordinal(kept) == looked_at
             return expire(kept, now, is_lost=lost and is_it)
 
         answer = _end(one.mailbox, one.owner, step, monitors, doorbells)

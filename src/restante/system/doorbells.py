@@ -142,6 +142,10 @@ class FileDoorbells:
                     found.append(mailbox)
         return found
 
+    def missing(self, mailboxes: Sequence[str]) -> list[str]:
+        """Return those that have no bell, so that nobody hears what is posted to them."""
+        return [mailbox for mailbox in mailboxes if not os.path.lexists(self._path(mailbox))]
+
     def ticks(self, timeout: float | None = None) -> Iterator[None]:
         """Yield once at the start, whenever a bell may have rung, and once when the time is over; see ``Doorbells``."""
         end = None if timeout is None else time.monotonic() + timeout

@@ -112,7 +112,7 @@ class Vigil(Ground):
             "scheduled" if plan is Plan.SCHEDULED else parts.adapter(found.vendor, adapter),
             token or parts.new_token(),
             is_given=bool(token),
-            may_take=self._may_take(mailbox, owner, found),
+            gone=self._gone(mailbox, owner, found),
             time_to_live=time_to_live,
         )
         answer = arming.keep(wanted, now, parts.monitors, only_prepares=only_prepares)
@@ -270,6 +270,10 @@ class Vigil(Ground):
         """End all monitors, of all owners, that are past their time or whose session or lease is lost; return those."""
         parts, now = self._parts, self._parts.clock.now()
         return disarming.swept(now, self._is_lost, parts.monitors, parts.doorbells)
+
+    def attune(self, mailbox: str) -> None:
+        """Let a mailbox have a bell exactly if a receiver's monitor stands: whoever armed it may have been killed."""
+        disarming.attune(mailbox, self.identity.owner, self._parts.monitors, self._parts.doorbells)
 
     # -- seeing --------------------------------------------------------------------------------------------
 

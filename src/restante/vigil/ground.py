@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from restante.domain.address import Home, parse_address
 from restante.domain.errors import RestanteError
-from restante.domain.monitoring import NONE, RULES, Proof, Word
+from restante.domain.monitoring import NONE, RULES, Proof, Word, ordinal
 from restante.domain.outlook import Outlook, hearing_of, mode_of
 from restante.domain.registry import Identity, Presence
 from restante.services import disarming, holding, identifying
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from restante.domain.monitor import Monitor
-    from restante.domain.monitoring import Answer, Rules, Step
+    from restante.domain.monitoring import Answer, Ordinal, Rules, Step
     from restante.domain.registry import Session
     from restante.ports import Clock
     from restante.vigil.parts import VigilParts
@@ -78,10 +78,11 @@ class Ground:
             raise holding.held_by(member, owner, parts.sessions)
         return member.lease.generation
 
-    def _may_take(self, mailbox: str, owner: str, session: Session) -> bool:
-        """Tell whether the mailbox is watched for a session that is gone."""
+    def _gone(self, mailbox: str, owner: str, session: Session) -> Ordinal | None:
+        """Return which arming watches the mailbox for a session that is gone; ``None`` for none."""
         former = self._parts.monitors.monitor(mailbox, owner)
-        return former is not None and former.session != session.id and self._is_lost(former)
+        is_gone = former is not None and former.session != session.id and self._is_lost(former)
+        return ordinal(former) if former and is_gone else None
 
     def _proof(self, mailbox: str, token: str) -> Proof | None:
         """Return who asks; ``None`` where nobody armed the mailbox."""
@@ -90,8 +91,8 @@ class Ground:
         if monitor is None:
             return None
         is_itself = self.identity.session == monitor.session
-        is_over = self._is_lost(monitor, is_itself=is_itself)
-        return Proof(token, self.identity.session, is_over=is_over)
+        over = ordinal(monitor) if self._is_lost(monitor, is_itself=is_itself) else None
+        return Proof(token, self.identity.session, over)
 
     def _is_lost(self, monitor: Monitor, *, is_itself: bool = False) -> bool:
         """Tell whether the session of a monitor is gone, or holds the role no longer under which it armed.

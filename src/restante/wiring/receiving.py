@@ -263,6 +263,8 @@ class Receivers:
         self._notice_expiries()
         self._learn()
         now, here = self._parts.clock.now(), time.monotonic()
+        for key in self._hang_bells():
+            self._due.setdefault(key, here)
         for key, monitor in self._monitors.items():
             trouble = receiving.deaf_host(monitor, self._process.pid, self._process.host, now)
             if trouble:
@@ -277,6 +279,14 @@ class Receivers:
             for mailbox, owner in self._monitors if lives else self._monitors.keys() - self._greeted:
                 self._host.hosting(owner).beat(mailbox, self._process)
         self._greeted |= self._monitors.keys()
+
+    def _hang_bells(self) -> list[_Key]:
+        """Put up the bells that are missing, and return whose: whoever armed was killed in between, for example."""
+        bare = set(self._bells.missing([mailbox for mailbox, _ in self._monitors]))
+        found = [key for key in self._monitors if key[0] in bare]
+        for mailbox, owner in found:
+            self._host.hosting(owner).attune(mailbox)
+        return found
 
     def _notice_expiries(self) -> None:
         """Report what nobody came by to report: subscriptions that are over."""
