@@ -133,11 +133,12 @@ def codex_at_terminal(codex: Codex, server: ModelServer, cwd: Path, prompt: str)
 class Stream:
     """Claude Code with its stream of JSON."""
 
-    def __init__(self, claude: Claude, server: ModelServer, cwd: Path) -> None:
+    def __init__(self, claude: Claude, server: ModelServer, cwd: Path, *, asks: bool = False) -> None:
         formats = ("--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
+        permissions = () if asks else ("--dangerously-skip-permissions",)
         self.events: list[dict[str, Any]] = []
         self.process = subprocess.Popen(
-            [claude.program, "-p", *formats, "--include-hook-events", "--dangerously-skip-permissions"],
+            [claude.program, "-p", *formats, "--include-hook-events", *permissions],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -191,9 +192,9 @@ class Stream:
 
 
 @contextmanager
-def claude_stream(claude: Claude, server: ModelServer, cwd: Path) -> Iterator[Stream]:
-    """Run Claude Code for as long as the block lasts."""
-    made = Stream(claude, server, cwd)
+def claude_stream(claude: Claude, server: ModelServer, cwd: Path, *, asks: bool = False) -> Iterator[Stream]:
+    """Run Claude Code for as long as the block lasts; where it ``asks``, with its permission questions on."""
+    made = Stream(claude, server, cwd, asks=asks)
     try:
         yield made
     finally:

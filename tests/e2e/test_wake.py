@@ -196,3 +196,28 @@ def test_f2_a_stopped_host_wakes_nobody_and_another_one_does_it_once(open_codex:
             host.send_signal(signal.SIGCONT)
             time.sleep(QUIET_SECONDS)
             assert len(server.requests) == 4
+
+
+def test_by_name_an_idle_claude_session_is_woken_through_its_inbox_socket(tmp_path: Path) -> None:
+    claude = agent_in("claude", tmp_path / "home")
+    worktree = worktree_of(claude, tmp_path / "repo")
+    worktree.restante("persist", "on")
+    with (
+        model_of(claude, say("Ready."), say("I see that mail waits.")) as server,
+        claude_stream(claude, server, worktree.root, asks=True) as stream,  # type: ignore[arg-type]
+        monitor_run(worktree, CLAUDE_CONFIG_DIR=str(claude.home / ".claude")),
+    ):
+        stream.say("Work on the task.")
+        session = stream.session
+        address = f"session:{session}"
+        worktree.restante("monitor", "arm", address, "--session", session, "--adapter", "claude-socket")
+        worktree.restante("post", session, TASK)
+        assert until(lambda: stream.turns == 2)
+        assert until(lambda: status(worktree, session)["monitor"]["last_woken_id"] == 1)
+        # Its own hook holds the end of that turn once, because the mail is not answered.
+        asked = len(server.requests)
+        time.sleep(QUIET_SECONDS)
+        assert (stream.turns, len(server.requests)) == (2, asked)
+    (wake,) = [line for line in server.requests[1].prompt.splitlines() if "[restante:" in line]
+    assert f"Mail waits for {address}." in wake
+    assert MARKER not in wake
