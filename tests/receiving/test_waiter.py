@@ -312,3 +312,24 @@ def test_a_recorded_wake_is_not_mistaken_for_another(world: World, waiters: Wait
     assert ClaudeRewake(str(world.data)).wake(target(claude, "newer"), "Mail").wake is Wake.CONFIRMED
     assert ended(process)[0] == 2
     assert Recorder().woken == []
+
+
+@pytest.mark.slow
+def test_a_stopped_waiter_that_goes_on_does_not_wake_for_what_was_collected_meanwhile(
+    world: World, waiters: Waiters, claude: str
+) -> None:
+    world.arm(claude)
+    process = waiters.begin_and_wait()
+    time.sleep(0.5)
+    os.killpg(process.pid, signal.SIGSTOP)
+    with world.hosting():
+        world.post(claude)
+        assert until(lambda: world.monitor(claude).failures == 1)
+        assert "does not answer" in world.monitor(claude).last_error
+    window = world.exchange.window(Identity("", SESSION, verified=True))
+    window.confirm([one.message.id for one in window.read().entries])
+    os.killpg(process.pid, signal.SIGCONT)
+    assert not until(lambda: process.poll() is not None, 3.0)
+    world.post(claude)
+    code, said = ended(process)
+    assert (code, said.count("Mail waits for")) == (2, 1)

@@ -27,6 +27,8 @@ _PATIENCE = 3.0
 _LOOK_SECONDS = 0.02
 # What fits a pipe in one piece everywhere (POSIX: 512).
 _LONGEST = 500
+# What a pipe holds at most.
+_MOST = 65_536
 
 
 class ClaudeRewake:
@@ -67,6 +69,10 @@ class ClaudeRewake:
             if self._said(target.session) == target.nonce:
                 return Woken(Wake.CONFIRMED, receipt=target.nonce)
             time.sleep(_LOOK_SECONDS)
+        # A waiter that goes on later must not wake for what was collected meanwhile.
+        self._take_back(target.session, line.encode("ascii", "replace"))
+        if self._said(target.session) == target.nonce:
+            return Woken(Wake.CONFIRMED, receipt=target.nonce)
         return Woken(Wake.UNCONFIRMED, "the session's waiter does not answer: it may be stopped")
 
     def waits(self, session: str) -> bool:
@@ -113,6 +119,18 @@ class ClaudeRewake:
             return False
         finally:
             os.close(fd)
+
+    def _take_back(self, session: str, line: bytes) -> None:
+        """Take a line out of a waiter's pipe that was not taken yet; what others wrote stays there."""
+        with suppress(OSError):
+            fd = os.open(self._path(session, ".fifo"), os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                if stat.S_ISFIFO(os.fstat(fd).st_mode):
+                    others = os.read(fd, _MOST).replace(line, b"", 1)
+                    if others:
+                        os.write(fd, others)
+            finally:
+                os.close(fd)
 
     def _path(self, session: str, end: str) -> str:
         return os.path.join(self._directory, f"session.{session}{end}")
