@@ -12,9 +12,8 @@ MAKEFLAGS += --no-builtin-rules
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHONS := python3 python3.13 python3.12 python3.11 python3.14 python
-WORKERS ?= 2
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 .PHONY: help demo dev lint test test-all wheel-check programs services published fuzz bench docs lock clean screenshots
 
@@ -56,10 +55,13 @@ lint: dev
 	$(BIN)/lint-imports
 
 # How hard hypothesis tries; see tests/conftest.py.
+test: WORKERS ?= 2
 test: export HYPOTHESIS_PROFILE ?= fast
 test: lint
 	$(PYTEST) -m "not slow and not e2e"
 
+# One worker more than otherwise: the chaos takes one for ten minutes, and mostly sleeps.
+test-all: WORKERS ?= 3
 test-all: export HYPOTHESIS_PROFILE ?= ci
 test-all: lint programs services published fuzz
 	$(PYTEST)

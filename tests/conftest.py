@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,6 +26,16 @@ settings.register_profile("fast", max_examples=15, stateful_step_count=20, deadl
 settings.register_profile("dev", max_examples=40, stateful_step_count=30, deadline=None)
 settings.register_profile("ci", max_examples=200, stateful_step_count=50, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+def pytest_configure() -> None:
+    """Draw what tests/chaos goes by, for all workers: whoever sets it gets the same again."""
+    os.environ.setdefault("RESTANTE_TEST_CHAOS_SEED", str(random.randrange(10**9)))
+
+
+def pytest_report_header() -> str:
+    """Tell it."""
+    return f"chaos: RESTANTE_TEST_CHAOS_SEED={os.environ['RESTANTE_TEST_CHAOS_SEED']}"
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the chaos: it takes its time and little else, while other workers go on."""
-    items.sort(key=lambda item: "tests/chaos/test_chaos.py" not in item.nodeid)
+    """Begin with the long chaos: it takes its time and little else, while other workers go on."""
+    items.sort(key=lambda item: not item.nodeid.endswith("[long]") or "tests/chaos/" not in item.nodeid)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from tests.chaos.stage import Stage
 from tests.chaos.verdict import LOST_BELL, Records, faults, latencies
 
-SEED = int(os.environ.get("RESTANTE_TEST_CHAOS_SEED", "0"))
+SEED = int(os.environ["RESTANTE_TEST_CHAOS_SEED"])
 LONG = float(os.environ.get("RESTANTE_TEST_CHAOS_SECONDS", "600"))
 SHORT = 20.0
 # What may stay in the data directory.
