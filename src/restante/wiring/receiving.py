@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     _Key = tuple[str, str]
 
 WATCH_SECONDS = 30.0
-# In each so many rounds of the watchdog it ends what is over and gives signs of life, which costs a transaction for
-# each mailbox; and looks at every mailbox, whatever bells say.
-_ROUNDS_OF_LIFE, _ROUNDS = 2, 10
+# In each so many rounds of the watchdog it gives signs of life, ends what is over, and looks at every mailbox, whatever
+# bells say; each costs questions or a transaction for every mailbox.
+_ROUNDS_OF_LIFE, _ROUNDS_OF_ENDING, _ROUNDS = 2, 4, 10
 _LOOK_SECONDS = 1.0
 _BUSY_SECONDS = 2.0
 _PAUSE_SECONDS = 0.25
@@ -255,9 +255,11 @@ class Receivers:
         """Go round once: end what is over, give signs of life, and look where a bell or a wake may have been lost."""
         if not self._bells.are_used:
             return
-        lives, looks_at_all = self._round % _ROUNDS_OF_LIFE == 0, self._round % _ROUNDS == 0
+        lives, ends, looks_at_all = (
+            self._round % often == 0 for often in (_ROUNDS_OF_LIFE, _ROUNDS_OF_ENDING, _ROUNDS)
+        )
         self._round += 1
-        for answer in self._host.sweep() if lives else ():
+        for answer in self._host.sweep() if ends else ():
             if answer.monitor is not None:
                 self._say(f"{answer.monitor.mailbox} is no longer monitored: its time is over, or its session is gone")
         self._notice_expiries()
