@@ -286,6 +286,27 @@ def test_a_database_that_is_in_use_is_busy_and_75(desk: Cast, tmp_path: Path) ->
         other.close()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check", ROLE, "--no-such-option"),
+        ("check",),
+        ("check", ROLE, "--owner"),
+        ("delivered", ROLE),
+        ("delivered", ROLE, "many"),
+        ("chek", ROLE),
+        ("check", ROLE, "--now", "soon"),
+    ],
+    ids=" ".join,
+)
+def test_what_is_malformed_is_never_taken_for_nothing_to_do_now(desk: Cast, words: tuple[str, ...]) -> None:
+    answer = _monitor(desk, *words)
+    assert (answer.code, answer.out) == (64, "")
+    assert "error: " in answer.err
+    told = _monitor(desk, *words, "--json")
+    assert (told.code, json.loads(told.err)["error"]["code"]) == (64, "usage")
+
+
 def test_every_answer_is_as_its_schema_says(desk: Cast) -> None:
     def ask(name: str, *words: str) -> object:
         answer = _monitor(desk, name, *words, "--json")

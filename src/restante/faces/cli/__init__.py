@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _HELP = ("-h", "--help")
+_USAGE_OF_MONITORS = 64
 
 
 def main() -> None:
@@ -37,13 +38,20 @@ def dispatch(words: list[str]) -> int:
         return 0
     from importlib import import_module
 
+    from restante.domain.errors import UsageError
     from restante.faces.cli.parsing import find_command, parse
 
     if words[-1] in _HELP and len(words) == 2 and (listed := _listed(words[0] + " ")):
         print(listed, end="")  # noqa: T201
         return 0
-    command, rest = find_command(words)
-    values = parse(command, [*common, *rest])
+    try:
+        command, rest = find_command(words)
+        values = parse(command, [*common, *rest])
+    except UsageError as error:
+        if words[0] == "monitor":
+            # There 2 says that there is nothing to do now, and a scheduled task would believe it.
+            error.exit_code = _USAGE_OF_MONITORS
+        raise
     module, function = command.place.split(":")
     run: Callable[..., int | None] = getattr(import_module(f"restante.faces.cli.{module}"), function)
     return run(**values) or 0
@@ -78,5 +86,6 @@ def overview() -> str:
         "restante: a mailbox for coding agents. Leave guidance; the agent collects it at its next safe checkpoint.\n\n"
         f"usage: restante COMMAND ...\n\n{lists}"
         "restante help COMMAND tells more; restante version the version; restante oacp --help the verbs of OACP.\n"
-        "Exit codes: 0 ok, 1 failed, 2 usage, 3 nothing there, 4 refused, 5 timeout.\n"
+        "Exit codes: 0 ok, 1 failed, 2 usage, 3 nothing there, 4 refused, 5 timeout; "
+        "restante monitor has its own, see its help.\n"
     )
