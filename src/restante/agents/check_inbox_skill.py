@@ -6,11 +6,10 @@ leave one of them out.
 
 from __future__ import annotations
 
+from restante.programs import PROGRAMS
+
 NAME = "check-inbox"
-PLACES = {
-    "claude": f".claude/skills/{NAME}/SKILL.md",
-    "codex": f".agents/skills/{NAME}/SKILL.md",
-}
+PLACES = {name: f"{one.skills}/{NAME}/SKILL.md" for name, one in PROGRAMS.items()}
 _HEADING = "# Check the OACP inbox"
 
 _TEXT = """\

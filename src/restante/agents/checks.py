@@ -7,16 +7,19 @@ import subprocess
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from restante.agents import claude, codex
 from restante.agents.ground import AGENTS
 from restante.agents.guidance import guidance_files, is_current, is_current_skill, is_our_skill
 from restante.agents.holding import originals
 from restante.agents.hookline import calls_tool, timeouts_of
 from restante.agents.managed_block import IGNORES, find_block
 from restante.agents.mcp_checks import tool_lines
+from restante.agents.plugin import has_plugin, is_ours, plugin_file, plugin_text
+from restante.agents.quirks import habits_of
 from restante.agents.skill import PLACES
+from restante.agents.trust import trust_lines
 from restante.domain.errors import RestanteError
 from restante.domain.setup import Check
+from restante.programs import DEFAULTS, PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     from restante.agents.ground import Ground
 
 _INSTALL = "restante install"
-_TRUST = "restante install --trust"
 # What no command of ours mends.
 _BY_HAND = "by hand: "
 _AGAIN = f"{_BY_HAND}install Restante again"
@@ -44,12 +46,15 @@ def look(ground: Ground) -> list[Check]:
         *_guarded("ignore rules", partial(_ignore_rules, ground)),
     ]
     for name in AGENTS:
-        lines.append(_program(ground, name))
+        program = _program(ground, name)
+        if program.ok is None and name not in (*DEFAULTS, *installed):
+            continue
+        lines.append(program)
         lines += _guarded(f"{name}: hooks", partial(hook_lines, ground, name, installed))
         if name in installed:
             lines.append(switch_line(ground, name))
-    if codex.NAME in installed:
-        lines += _guarded("codex: trust", partial(trust_lines, ground))
+        if name in installed and PROGRAMS[name].asks_trust:
+            lines += _guarded(f"{name}: trust", partial(trust_lines, ground))
     lines += _guarded("tools", partial(tool_lines, ground))
     return [*lines, *_originals(ground)]
 
@@ -64,14 +69,16 @@ def _guarded(name: str, question: Callable[[], Iterator[Check]]) -> list[Check]:
 def _our_entries(ground: Ground, agent: str) -> dict[str, Any]:
     """Return our entries by event, in the file that the program reads; nothing where it cannot be read."""
     try:
-        return ground.entries(ground.hook_files(agent)[0])
+        if has_plugin(ground, agent):
+            return {"plugin": plugin_file(ground.root, agent)}
+        return next((ground.entries(path) for path in ground.hook_files(agent)[:1]), {})
     except RestanteError:
         return {}
 
 
 def _program(ground: Ground, agent: str) -> Check:
     name = f"{agent}: program"
-    path = _find(ground, agent)
+    path = habits_of(agent).find(ground.env)
     if path is None:
         return Check(name, None, "not found on PATH")
     answer = _run([path, "--version"], ground.env, ground.timeout)
@@ -79,21 +86,6 @@ def _program(ground: Ground, agent: str) -> Check:
         return Check(name, False, f"{path} does not answer --version", f"{_BY_HAND}install {agent} again")
     version = answer.stdout.decode(errors="replace").strip().partition("\n")[0]
     return Check(name, True, f"{version} ({path})")
-
-
-def _find(ground: Ground, agent: str) -> str | None:
-    if agent == codex.NAME:
-        from restante.agents.app_server import find_codex
-
-        try:
-            return find_codex(environ=ground.env)
-        except RestanteError:
-            return None
-    from shutil import which
-
-    # A relative part of PATH would run a program out of whatever directory this is.
-    places = [place for place in ground.env.get("PATH", "").split(os.pathsep) if os.path.isabs(place)]
-    return which(agent, path=os.pathsep.join(places))
 
 
 def hook_lines(ground: Ground, agent: str, installed: list[str]) -> Iterator[Check]:
@@ -105,10 +97,14 @@ def hook_lines(ground: Ground, agent: str, installed: list[str]) -> Iterator[Che
         installed: The programs that have hooks of ours: the others' are missed only where there are none.
     """
     name, remedy = f"{agent}: hooks", f"{_INSTALL} --agent {agent}"
+    # What nobody asked for is not missed.
+    missed = agent in installed or (not installed and agent in DEFAULTS)
+    if path := plugin_file(ground.root, agent):
+        yield _plugin_line(ground, agent, path, missed=missed)
     for path in ground.hook_files(agent):
         there = ground.entries(path)
         if not there:
-            yield Check(name, None if installed and agent not in installed else False, f"none in {path}", remedy)
+            yield Check(name, False if missed else None, f"none in {path}", remedy)
             continue
         wanted = ground.wanted(agent, there)
         wrong = [event for event in timeouts_of(agent) if there.get(event) != wanted[event]]
@@ -120,52 +116,26 @@ def hook_lines(ground: Ground, agent: str, installed: list[str]) -> Iterator[Che
             yield Check(f"{agent}: waiter", False, f"missing or out of date in {path}: no monitor can wake it", remedy)
 
 
+def _plugin_line(ground: Ground, agent: str, path: str, *, missed: bool) -> Check:
+    name, remedy = f"{agent}: hooks", f"{_INSTALL} --agent {agent}"
+    data = ground.read(path)
+    if data is None:
+        return Check(name, False if missed else None, f"none in {path}", remedy)
+    if not is_ours(data):
+        return Check(name, False, f"{path} is somebody else's", f"{_BY_HAND}give that plugin another name")
+    if data != plugin_text(ground.bin_dir, agent):
+        return Check(name, False, f"out of date in {path}", remedy)
+    return Check(name, True, f"current in {path}")
+
+
 def switch_line(ground: Ground, agent: str) -> Check:
     """Return whether anything keeps a program from running hooks."""
-    if agent == codex.NAME:
-        path = codex.switched_off_by(ground.env, ground.etc)
-    else:
-        path = claude.switched_off_by(ground.root, ground.env, ground.etc)
+    path = habits_of(agent).switched_off_by(ground.root, ground.env, ground.etc)
     if path:
         return Check(
             f"{agent}: switch", False, f"{path} keeps {agent} from running them", f"{_BY_HAND}allow hooks in {path}"
         )
     return Check(f"{agent}: switch", True, "hooks are not switched off")
-
-
-def trust_lines(ground: Ground) -> Iterator[Check]:
-    """Yield whether Codex trusts the project and each hook: the published recipe, for the name it was opened by.
-
-    Where there is no Codex, nothing is amiss: nobody could have trusted anything yet.
-    """
-    amiss = None if _find(ground, codex.NAME) is None else False
-    config = codex.own_config(ground.env)
-    level = codex.project_level(config, ground.root)
-    if level == "trusted":
-        yield Check("codex: project", True, "trusted")
-    elif level is None:
-        yield Check("codex: project", amiss, "not trusted, so none of its hooks runs", _TRUST)
-    else:
-        path = os.path.join(codex.home_of(ground.env), "config.toml")
-        remedy = f'{_BY_HAND}say trust_level = "trusted" for this project in {path}'
-        yield Check("codex: project", amiss, f"{level}, so none of its hooks runs", remedy)
-    hooks = config.get("hooks")
-    states = hooks.get("state") if isinstance(hooks, dict) else None
-    top = os.path.join(ground.places.hooks_root, "")
-    for key in ground.trust_keys():
-        if not key.key.startswith(top):
-            continue
-        state = states.get(key.key) if isinstance(states, dict) else None
-        state = state if isinstance(state, dict) else {}
-        name, digest = f"codex: trust {key.event}", state.get("trusted_hash")
-        if digest is None:
-            yield Check(name, amiss, "untrusted: Codex skips it in silence", _TRUST)
-        elif digest != key.digest:
-            yield Check(name, amiss, "modified since it was trusted: Codex skips it in silence", _TRUST)
-        elif state.get("enabled") is False:
-            yield Check(name, amiss, "switched off by hand", f"{_BY_HAND}switch it on in Codex with /hooks")
-        else:
-            yield Check(name, True, "trusted")
 
 
 def _guard(ground: Ground, installed: list[str]) -> Iterator[Check]:
@@ -182,8 +152,9 @@ def _guard(ground: Ground, installed: list[str]) -> Iterator[Check]:
         return
     for agent in installed:
         there = _our_entries(ground, agent)
-        entry = there.get("Stop")
-        if entry is None or calls_tool(entry) or entry != ground.wanted(agent, there)["Stop"]:
+        stop = PROGRAMS[agent].own_event("Stop")
+        entry = there.get(stop)
+        if entry is None or calls_tool(entry) or entry != ground.wanted(agent, there)[stop]:
             continue
         answer = _run_in_empty_worktree(entry["command"], ground)
         if answer is None or answer.returncode != 0 or answer.stdout or answer.stderr:
@@ -217,7 +188,7 @@ def _run(
 
 
 def _guidance(ground: Ground, installed: list[str]) -> Iterator[Check]:
-    for path in guidance_files(ground.root, installed or AGENTS):
+    for path in guidance_files(ground.root, installed or DEFAULTS):
         data = ground.read(path)
         current = None if data is None else is_current(data, ground.bin_dir, path)
         name = f"guidance: {os.path.basename(path)}"

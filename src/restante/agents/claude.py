@@ -7,12 +7,24 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from restante.agents.habits import Habits
 from restante.agents.regular import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-NAME = "claude"
+
+class ClaudeHabits(Habits):
+    """Those of Claude Code."""
+
+    waits = True
+    # Empty in the main loop; Codex refuses a placeholder for what an event does not have.
+    tool_input: Mapping[str, str] = {"subagent": "${agent_id}"}
+    server_notes = ("Claude Code asks once, at a terminal, whether it may start the server of .mcp.json",)
+
+    def switched_off_by(self, root: str, env: Mapping[str, str], etc: str) -> str:
+        """See ``Habits``."""
+        return switched_off_by(root, env, etc)
 
 
 def hooks_file(root: str) -> str:

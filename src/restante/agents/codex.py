@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from restante.agents.gitplaces import git_places
+from restante.agents.habits import Habits
 from restante.agents.hookline import is_ours
 from restante.agents.json_edit import hooks_in
 from restante.agents.regular import read_regular
-from restante.domain.errors import BadText, UsageError
+from restante.domain.errors import BadText, RestanteError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from restante.agents.gitplaces import GitPlaces
     from restante.agents.json_edit import Placed
-
-NAME = "codex"
 
 # Any other key makes Codex reject the whole file.
 ROOT_KEYS = frozenset({"hooks", "description"})
@@ -32,6 +32,38 @@ _SNAKE = {
     "SessionEnd": "session_end",
 }
 _DEFAULT_TIMEOUT = 600
+
+
+class CodexHabits(Habits):
+    """Those of Codex."""
+
+    only_keys = ROOT_KEYS
+    refuses_mark = True
+    borrows = True
+    server_notes = ("Codex reads .codex/config.toml only of a project that you trust: restante install --trust",)
+
+    def hook_files(self, root: str) -> list[str]:
+        """See ``Habits``."""
+        return hooks_files(root)
+
+    def switched_off_by(self, _root: str, env: Mapping[str, str], etc: str) -> str:
+        """See ``Habits``."""
+        return switched_off_by(env, etc)
+
+    def find(self, env: Mapping[str, str]) -> str | None:
+        """See ``Habits``."""
+        from restante.agents.app_server import find_codex
+
+        try:
+            return find_codex(environ=env)
+        except RestanteError:
+            return None
+
+    def notes(self, places: GitPlaces) -> list[str]:
+        """See ``Habits``."""
+        if not places.borrows_hooks:
+            return []
+        return [f"Codex reads the hooks of this linked worktree from {hooks_files(places.root)[0]}"]
 
 
 @dataclass(frozen=True, slots=True)

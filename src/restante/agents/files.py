@@ -10,11 +10,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import Conflict, RestanteError, StorageFailed, Unreadable, Unsafe
+from restante.domain.setup import FileChange
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from restante.domain.setup import FileChange
+    from collections.abc import Collection, Iterable, Sequence
 
 # What others share or read as part of a repository; everything else of ours is the person's own.
 _PUBLIC = frozenset({"AGENTS.md", "exclude"})
@@ -62,6 +61,19 @@ def read_plain(path: str, top: str) -> bytes | None:
 
 def _unreadable(path: str, error: OSError) -> Unreadable:
     return Unreadable(f"{path}: {error.strerror}", remedy="make it readable for you; nothing was changed")
+
+
+def joined(changes: Iterable[FileChange]) -> list[FileChange]:
+    """Return changes with one for each file: those of the same file, each of which goes on from the one before."""
+    found: dict[str, FileChange] = {}
+    for change in changes:
+        earlier = found.get(change.path)
+        if earlier is None:
+            found[change.path] = change
+        elif change.before != change.after:
+            what = change.what if earlier.before == earlier.after else f"{earlier.what}, {change.what}"
+            found[change.path] = FileChange(change.path, earlier.before, change.after, what)
+    return list(found.values())
 
 
 def apply_changes(changes: Sequence[FileChange], *, keep: Collection[str] = ()) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from restante.agents import claude, codex, mcp_hooks
+from restante.agents import mcp_hooks
 from restante.agents.files import read_plain
 from restante.agents.gitplaces import GitPlaces, git_places
 from restante.agents.hookline import (
@@ -21,11 +21,13 @@ from restante.agents.hookline import (
     waiter,
 )
 from restante.agents.json_edit import hooks_in
+from restante.agents.quirks import habits_of
+from restante.programs import NAMES, PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-AGENTS = (codex.NAME, claude.NAME)
+AGENTS = NAMES
 MAILBOX = ".codex-mailbox"
 
 
@@ -39,7 +41,7 @@ class Ground:
         env: The environment; only looked at when needed.
         etc: Directory of what an administrator prescribes.
         timeout: Seconds to wait for another program.
-        waits: Whether mailboxes are monitored on this machine, so that sessions of Claude Code have a waiter.
+        waits: Whether mailboxes are monitored on this machine, so that sessions that can have one have a waiter.
     """
 
     root: str
@@ -60,11 +62,11 @@ class Ground:
         return os.path.join(self.places.common or "", "info", "exclude")
 
     def hook_files(self, agent: str) -> list[str]:
-        """Return the files that hold a program's hooks for this worktree, the one it reads first."""
-        return codex.hooks_files(self.root) if agent == codex.NAME else [claude.hooks_file(self.root)]
+        """Return the files that hold a program's hooks for this worktree, the one it reads first; none for a plugin."""
+        return habits_of(agent).hook_files(self.root)
 
     def read(self, path: str) -> bytes | None:
-        """Return a file of this worktree, or of the one that Codex takes its hooks from; raises as ``read_plain``."""
+        """Return a file of this worktree, or of the one that it borrows hooks from; raises as ``read_plain``."""
         own = path.startswith(os.path.join(self.root, ""))
         return read_plain(path, self.root if own else self.places.hooks_root)
 
@@ -90,7 +92,7 @@ class Ground:
 
     def wanted_waiters(self, agent: str) -> dict[str, dict[str, Any]]:
         """Return the waiter's entry for each event; none where nothing is monitored, or the program takes none."""
-        if agent != claude.NAME or not self.waits:
+        if not (habits_of(agent).waits and self.waits):
             return {}
         wrapped = needs_wrapping(self.env)
         return {event: waiter(self.bin_dir, agent, event, wrapped=wrapped) for event in WAITING}
@@ -113,20 +115,6 @@ class Ground:
             wrapped = handler(self.bin_dir, agent, event, wrapped=True)
             is_kept = must_wrap or there.get(event) == wrapped
             wanted[event] = wrapped if is_kept else handler(self.bin_dir, agent, event)
-        if by_tool:
+        if by_tool and PROGRAMS[agent].calls_tools:
             wanted |= {event: mcp_hooks.handler(agent, event) for event in mcp_hooks.EVENTS}
         return wanted
-
-    def trust_keys(self) -> list[codex.TrustKey]:
-        """Return what trusting our installed Codex hooks takes, under each name that the file goes by.
-
-        Raises:
-            Unreadable: The hooks file is not what it should be.
-            BadText: Its name cannot stand in a configuration.
-        """
-        data = self.read(self.hook_files(codex.NAME)[0])
-        if data is None:
-            return []
-        top = self.places.hooks_root
-        tops = dict.fromkeys([top, os.path.realpath(top)])
-        return [key for one in tops for key in codex.trust_keys(data, os.path.join(one, ".codex", "hooks.json"))]

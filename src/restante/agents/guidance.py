@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from restante.agents.files import read_plain
 from restante.agents.hookline import quote
 from restante.agents.managed_block import GUIDANCE, find_block
 from restante.agents.skill import NAME, skill_text
+from restante.programs import PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -59,6 +61,9 @@ Deleting this directory deletes the mail in it.
 
 IGNORE_ALL = b"*\n"
 
+_GENERAL = "AGENTS.md"
+# What programs read instead of AGENTS.md.
+GUIDANCE_FILES = tuple(dict.fromkeys(one.guidance for one in PROGRAMS.values() if one.guidance != _GENERAL))
 _IMPORT = re.compile(rb"^[ ]{0,3}@(?:\./)?AGENTS\.md[ \t]*\r?$", re.MULTILINE)
 
 
@@ -99,22 +104,26 @@ def is_current_skill(data: bytes, bin_dir: str) -> bool:
 def guidance_files(root: str, agents: Collection[str]) -> list[str]:
     """Return the files that the agent programs read at the start of a session, the worktree's own.
 
-    Codex reads AGENTS.md. Claude Code reads CLAUDE.md, and AGENTS.md where there is no CLAUDE.md or where
-    CLAUDE.md names it with ``@AGENTS.md`` (seen with 2.1.332).
+    Most read AGENTS.md. Claude Code reads CLAUDE.md, and AGENTS.md where there is no CLAUDE.md or where CLAUDE.md
+    names it with ``@AGENTS.md`` (seen with 2.1.332). Gemini CLI reads GEMINI.md and what that names, and no AGENTS.md.
 
     Raises:
         Unsafe: One of them is a symbolic link to anything else than the other.
         Unreadable: One of them is no regular file, or may not be read.
     """
-    general, claude = os.path.join(root, "AGENTS.md"), os.path.join(root, "CLAUDE.md")
-    if _links_to(claude, general):
-        return [general]
-    if _links_to(general, claude):
-        return [claude]
-    text = read_plain(claude, root) if "claude" in agents else None
-    own = text is not None and not _IMPORT.search(text)
-    files = [general] if "codex" in agents or not own else []
-    return [*files, claude] if own else files
+    general = os.path.join(root, _GENERAL)
+    wanted: dict[str, None] = {}
+    for one in (PROGRAMS[name] for name in PROGRAMS if name in agents):
+        own = os.path.join(root, one.guidance)
+        if own == general or _links_to(own, general):
+            wanted[general] = None
+            continue
+        text = None if _links_to(general, own) else read_plain(own, root)
+        is_general = one.reads_agents_file if text is None else bool(_IMPORT.search(text))
+        wanted[own if _links_to(general, own) or not is_general else general] = None
+    # One text is read once: where one of the two leads to the other, only the real one has the block.
+    real = next((own for own in map(partial(os.path.join, root), GUIDANCE_FILES) if _links_to(general, own)), general)
+    return sorted({real if path == general else path for path in wanted}, key=lambda path: path != general)
 
 
 def _links_to(link: str, target: str) -> bool:

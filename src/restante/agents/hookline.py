@@ -10,12 +10,10 @@ import os
 from typing import Any
 
 from restante.domain.errors import BadText
+from restante.programs import PROGRAMS
 
-# Seconds. Codex cuts SessionEnd to 3 and warns about more.
+# Our names of the events that every program has, with the seconds that a hook may take.
 TIMEOUTS = {"SessionStart": 10, "UserPromptSubmit": 10, "PostToolUse": 10, "Stop": 10, "SessionEnd": 3}
-
-# Only Claude Code tells of a dialog that waits for the person; Codex has no such event.
-_DIALOGS = {"claude": {"Notification": 5}}
 
 _POSIX_SHELLS = frozenset({"sh", "bash", "dash", "ash", "zsh", "ksh", "ksh93", "mksh", "pdksh", "yash", "busybox"})
 _GUARD = '[ -r "$RESTANTE_BIN/restante-hook" ] && . "$RESTANTE_BIN/restante-hook"; exit 0'
@@ -29,7 +27,7 @@ _WAITS = 7 * 86_400
 
 def timeouts_of(agent: str) -> dict[str, int]:
     """Return the events of an agent program that we have a hook for, with the seconds that each may take."""
-    return TIMEOUTS | _DIALOGS.get(agent, {})
+    return {name: event.seconds for name, event in PROGRAMS[agent].events.items()}
 
 
 def quote(text: str) -> str:
@@ -70,15 +68,17 @@ def command_line(bin_dir: str, agent: str, event: str, *, wrapped: bool = False,
             f"the installation's directory {bin_dir!r} has a name that is not UTF-8",
             remedy="install Restante elsewhere",
         ) from None
-    rest = f"RESTANTE_AGENT={agent} RESTANTE_EVENT={event}; {_WAITER if waits else _GUARD}"
+    known = PROGRAMS[agent].events.get(event)
+    ours = known.ours if known else event
+    rest = f"RESTANTE_AGENT={agent} RESTANTE_EVENT={ours}; {_WAITER if waits else _GUARD}"
     # The directory travels as an argument there: quotes within quotes mean something else in every shell.
     return f"sh -c 'RESTANTE_BIN=$1 {rest}' sh {quote(bin_dir)}" if wrapped else f"RESTANTE_BIN={quote(bin_dir)} {rest}"
 
 
 def handler(bin_dir: str, agent: str, event: str, *, wrapped: bool = False) -> dict[str, Any]:
-    """Return the hook entry for one event, in the shape that Codex and Claude Code share."""
+    """Return the hook entry for one event, in the shape that the programs share."""
     command = command_line(bin_dir, agent, event, wrapped=wrapped)
-    return {"type": "command", "command": command, "timeout": timeouts_of(agent)[event]}
+    return {"type": "command", "command": command, "timeout": timeouts_of(agent)[event] * PROGRAMS[agent].ticks}
 
 
 def waiter(bin_dir: str, agent: str, event: str, *, wrapped: bool = False) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from restante.agents import check_inbox_skill, claude, codex, mcp_servers
+from restante.agents import check_inbox_skill, mcp_servers
 from restante.agents.calling import command_name
-from restante.agents.files import apply_changes
+from restante.agents.files import apply_changes, joined
 from restante.agents.gitplaces import other_worktrees
 from restante.agents.ground import AGENTS, MAILBOX, Ground
 from restante.agents.guidance import IGNORE_ALL, README, block_lines, guidance_files, is_our_readme, is_our_skill
@@ -19,9 +19,13 @@ from restante.agents.holding import originals
 from restante.agents.hookline import is_waiter
 from restante.agents.json_edit import put_hooks, take_out_hooks
 from restante.agents.managed_block import GUIDANCE, IGNORES, find_block, put_block
+from restante.agents.plugin import is_ours as is_our_plugin
+from restante.agents.plugin import plugin_file, plugin_text
+from restante.agents.quirks import habits_of
 from restante.agents.skill import PLACES, skill_files
 from restante.domain.errors import RestanteError, Unreadable, UsageError
 from restante.domain.setup import FileChange, Plan
+from restante.programs import PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,11 +38,14 @@ _SKILLS = {
     for place in (*PLACES.values(), *check_inbox_skill.PLACES.values())
 }
 _SERVERS = tuple(f"/{place.file}".encode() for place in mcp_servers.PLACES.values())
-_RULES = (b"/.codex-mailbox/", b"/.codex/hooks.json", b"/.claude/settings.local.json", *_SKILLS.values(), *_SERVERS)
+_HOOKS = tuple(
+    f"/{place}".encode() for one in PROGRAMS.values() if (place := one.plugin.file if one.plugin else one.settings)
+)
+_RULES = tuple(dict.fromkeys((b"/.codex-mailbox/", *_HOOKS, *_SKILLS.values(), *_SERVERS)))
 
 
 class FileInstaller:
-    """Teaches Codex and Claude Code about one worktree's mailbox. A ``ports.Installer``.
+    """Teaches agent programs about one worktree's mailbox. A ``ports.Installer``.
 
     Args:
         worktree: The worktree's top level, as the person names it.
@@ -76,17 +83,18 @@ class FileInstaller:
             Unreadable: A file is not what it should be; it is named with the line.
             Unsafe: A file, or a directory on the way to it, is a symbolic link.
         """
-        known = tuple(mcp_servers.PLACES) if tools else AGENTS
-        unknown = [name for name in agents if name not in known]
+        unknown = [name for name in agents if name not in AGENTS]
         if unknown or not agents:
             raise UsageError(
                 f"unknown agent program {unknown[0]!r}" if unknown else "no agent program is named",
-                remedy=f"name some of: {', '.join(known)}",
+                remedy=f"name some of: {', '.join(AGENTS)}",
             )
         ground = self._ground
-        servers, notes = mcp_servers.changes(ground.root, ground.bin_dir, ground.env, agents, is_wanted=bool(tools))
         agents = [name for name in AGENTS if name in agents]
         hooks = [change for name in agents for change in self._hooks(name, tools)]
+        servers, notes = mcp_servers.changes(
+            ground.root, ground.bin_dir, ground.env, agents, is_wanted=bool(tools), earlier=hooks
+        )
         skills = [*self._skills(agents), *self._intake_skills(agents, wanted=intake)]
         changes = [
             *self._ignore_rules(hooks, skills, servers),
@@ -96,11 +104,14 @@ class FileInstaller:
             *skills,
             *servers,
         ]
-        changes = [change for change in changes if change.before != change.after]
-        if tools == "hooks" and codex.NAME in agents and self._shares_hooks():
-            notes.append(
-                "Codex's hooks are shared with another worktree, which may have no such server: they stay commands"
-            )
+        changes = [change for change in joined(changes) if change.before != change.after]
+        if tools == "hooks":
+            notes += [
+                f"{PROGRAMS[name].title}'s hooks are shared with another worktree, which may have no such server: they "
+                "stay commands"
+                for name in agents
+                if habits_of(name).borrows and self._shares_hooks()
+            ]
         return Plan(tuple(changes), (*self._notes(agents, intake=intake), *notes))
 
     def plan_uninstall(self) -> Plan:
@@ -138,7 +149,7 @@ class FileInstaller:
         return look(self._ground)
 
     def _shares_hooks(self) -> bool:
-        """Tell whether Codex reads the hooks of this worktree for others, too, or those of another for this one."""
+        """Tell whether hooks that worktrees share are read for others, too, or those of another for this one."""
         places = self._ground.places
         others = other_worktrees(places)
         return places.borrows_hooks or any(os.path.isdir(os.path.join(one, MAILBOX)) for one in others)
@@ -146,18 +157,23 @@ class FileInstaller:
     def _hooks(self, agent: str, tools: str) -> list[FileChange]:
         ground, changes = self._ground, []
         by_tool = tools == "hooks" if tools else None
-        if agent == codex.NAME and by_tool is not False and self._shares_hooks():
+        habits = habits_of(agent)
+        if habits.borrows and by_tool is not False and self._shares_hooks():
             by_tool = False
+        if path := plugin_file(ground.root, agent):
+            data = ground.read(path)
+            after = plugin_text(ground.bin_dir, agent) if data is None or is_our_plugin(data) else data
+            changes.append(FileChange(path, data, after, f"the plugin for {agent}"))
         for path in ground.hook_files(agent):
             data = ground.read(path)
-            if agent == codex.NAME and data is not None and data.startswith(_BOM):
+            if habits.refuses_mark and data is not None and data.startswith(_BOM):
                 raise Unreadable(
-                    f"{path}:1: a byte order mark, which makes Codex reject the whole file",
+                    f"{path}:1: a byte order mark, which makes {PROGRAMS[agent].title} reject the whole file",
                     remedy="save it without one; nothing was changed",
                 )
-            only = codex.ROOT_KEYS if agent == codex.NAME else None
-            after = put_hooks(data, ground.wanted(agent, ground.entries(path), by_tool=by_tool), path, only=only)
-            after = put_hooks(after, ground.wanted_waiters(agent), path, only=only, is_it=is_waiter)
+            wanted = ground.wanted(agent, ground.entries(path), by_tool=by_tool)
+            after = put_hooks(data, wanted, path, only=habits.only_keys)
+            after = put_hooks(after, ground.wanted_waiters(agent), path, only=habits.only_keys, is_it=is_waiter)
             changes.append(FileChange(path, data, after, f"hooks for {agent}"))
         return changes
 
@@ -165,7 +181,7 @@ class FileInstaller:
         """Return the changes that teach the programs' skill; a file of that name that is not ours stays as it is."""
         texts = skill_files(command_name(self._ground.bin_dir, self._ground.env))
         changes = []
-        for place in (PLACES[name] for name in AGENTS if name in agents):
+        for place in dict.fromkeys(PLACES[name] for name in AGENTS if name in agents):
             path = os.path.join(self._ground.root, place)
             data = self._ground.read(path)
             after = texts[place].encode("utf-8", "surrogateescape") if data is None or is_our_skill(data) else data
@@ -176,8 +192,10 @@ class FileInstaller:
         """Return the changes that teach the programs to work off an OACP inbox, where that is wanted or was."""
         command = command_name(self._ground.bin_dir, self._ground.env)
         changes = []
-        for name in (name for name in AGENTS if name in agents):
-            path = os.path.join(self._ground.root, check_inbox_skill.PLACES[name])
+        # Programs that share a directory of skills share this one, in the name of the first.
+        places = {check_inbox_skill.PLACES[name]: name for name in reversed(AGENTS) if name in agents}
+        for place, name in reversed(places.items()):
+            path = os.path.join(self._ground.root, place)
             data = self._ground.read(path)
             after = data
             if wanted if data is None else check_inbox_skill.is_ours(data):
@@ -200,7 +218,9 @@ class FileInstaller:
         block = None if data is None else find_block(data, IGNORES, ground.exclude)
         rules = {_RULES[0], *(block.lines[1:-1] if block else ())}
         for change in hooks:
-            if change.after is not None and take_out_hooks(change.after, change.path) is None:
+            if change.after is not None and (
+                is_our_plugin(change.after) or take_out_hooks(change.after, change.path) is None
+            ):
                 rules |= {rule for rule in _RULES if change.path.endswith(rule.decode())}
         for change in skills:
             if change.after is not None and (is_our_skill(change.after) or check_inbox_skill.is_ours(change.after)):
@@ -238,24 +258,29 @@ class FileInstaller:
             for one in originals(ground.root, ground.env, agents)
             for path in one.files
         ]
-        for path in (os.path.join(ground.root, PLACES[name]) for name in AGENTS if name in agents):
+        for path in dict.fromkeys(os.path.join(ground.root, PLACES[name]) for name in AGENTS if name in agents):
             data = ground.read(path)
             if data is not None and not is_our_skill(data):
                 notes.append(f"{path} is a skill of the same name that is not ours; it stays")
-        for path in (os.path.join(ground.root, check_inbox_skill.PLACES[name]) for name in AGENTS if name in agents):
+        for path in dict.fromkeys(
+            os.path.join(ground.root, check_inbox_skill.PLACES[name]) for name in AGENTS if name in agents
+        ):
             data = ground.read(path) if intake else None
             if data is not None and not check_inbox_skill.is_ours(data):
                 notes.append(f"{path} is a skill of the same name that is not ours; it stays")
-        if codex.NAME in agents:
-            if ground.places.borrows_hooks:
-                notes.append(f"Codex reads the hooks of this linked worktree from {ground.hook_files(codex.NAME)[0]}")
-            if not self._is_trusted():
+        for name in agents:
+            habits, title = habits_of(name), PROGRAMS[name].title
+            notes += habits.notes(ground.places)
+            if PROGRAMS[name].asks_trust and not self._is_trusted():
                 notes.append(
-                    "Codex skips hooks in silence until you have trusted them: answer when it asks, "
+                    f"{title} skips hooks in silence until you have trusted them: answer when it asks, "
                     "or run restante install --trust"
                 )
-        if claude.NAME in agents and (path := claude.switched_off_by(ground.root, ground.env, ground.etc)):
-            notes.append(f"{path} keeps Claude Code from running hooks")
+            if not PROGRAMS[name].asks_trust and (path := habits.switched_off_by(ground.root, ground.env, ground.etc)):
+                notes.append(f"{path} keeps {title} from running hooks")
+            path = plugin_file(ground.root, name)
+            if path and (data := ground.read(path)) is not None and not is_our_plugin(data):
+                notes.append(f"{path} is somebody else's; it stays, and {title} shows no mail here")
         return notes
 
     def _is_trusted(self) -> bool:

@@ -8,7 +8,6 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from restante.agents import mcp_servers
-from restante.agents.ground import AGENTS
 from restante.agents.hookline import calls_tool
 from restante.domain.errors import RestanteError
 from restante.domain.setup import Check
@@ -32,12 +31,9 @@ def tool_lines(ground: Ground) -> Iterator[Check]:
         try:
             there = mcp_servers.look(ground.root, agent)
         except RestanteError as error:
-            if agent in AGENTS:
-                yield Check(f"{agent}: tools", False, error.message, error.remedy)
+            yield Check(f"{agent}: tools", False, error.message, error.remedy)
             continue
-        calls = agent in AGENTS and any(
-            calls_tool(entry) for path in ground.hook_files(agent) for entry in ground.entries(path).values()
-        )
+        calls = any(calls_tool(entry) for path in ground.hook_files(agent) for entry in ground.entries(path).values())
         remedy = f"{_INSTALL}{' hooks' if calls else ''} --agent {agent}"
         if not there.is_ours:
             if calls:

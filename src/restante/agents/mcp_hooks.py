@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from restante.agents import claude
 from restante.agents.hookline import TIMEOUTS
 from restante.agents.mcp_servers import SERVER
+from restante.agents.quirks import habits_of
 
 TOOL = "checkpoint"
 EVENTS = ("UserPromptSubmit", "PostToolUse", "Stop")
@@ -20,9 +20,7 @@ EVENTS = ("UserPromptSubmit", "PostToolUse", "Stop")
 def handler(agent: str, event: str) -> dict[str, Any]:
     """Return the hook entry for one event."""
     given = {"event": event, "session": "${session_id}"}
-    if agent == claude.NAME:
-        # Empty in the main loop; Codex refuses a placeholder for what an event does not have.
-        given["subagent"] = "${agent_id}"
+    given |= habits_of(agent).tool_input
     if event == "Stop":
         given["held"] = "${stop_hook_active}"
     return {"type": "mcp_tool", "server": SERVER, "tool": TOOL, "input": given, "timeout": TIMEOUTS[event]}

@@ -1,10 +1,4 @@
-"""Where each program is told of the server ``restante mcp``, in which shape (each seen with the program itself).
-
-* Claude Code 2.1.332: ``.mcp.json``, ``mcpServers``; ``alwaysLoad`` keeps the tools from being looked up first.
-* Codex 0.171.0: ``.codex/config.toml``, ``mcp_servers``; it hands on only a few variables and those that are named.
-* opencode 1.18.33: ``opencode.json``, ``mcp``.
-* Gemini CLI 0.61.0: ``.gemini/settings.json``, ``mcpServers``.
-"""
+"""How a program is told of the server ``restante mcp``; where, and in which shape, is in its entry of ``programs``."""
 
 from __future__ import annotations
 
@@ -13,25 +7,22 @@ import os
 import tomllib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from restante.agents import claude, codex
 from restante.agents.calling import finds_ours
 from restante.agents.files import read_plain
+from restante.agents.json_edit import take_out_hooks
 from restante.agents.managed_block import Markers, find_block, put_block, take_out_block
 from restante.agents.mcp_json import entry_in, put_entry, take_out_entry
+from restante.agents.quirks import habits_of
 from restante.domain.errors import BadText, Unreadable
 from restante.domain.setup import FileChange
+from restante.programs import PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 SERVER = "restante"
+_TOML = ".toml"
 TOOLS = Markers(b"# restante: the tools", b"# restante: end of the tools", markdown=False)
-
-# Codex gives a server none but these of the person's variables, and settings may stand in them.
-_VARIABLES = (
-    *("RESTANTE_CONFIG", "RESTANTE_DATA", "RESTANTE_DATABASE_URL", "RESTANTE_NAME", "RESTANTE_NESTED"),
-    *("RESTANTE_SERVER_URL", "XDG_CONFIG_HOME", "XDG_DATA_HOME"),
-)
 
 
 class Place(NamedTuple):
@@ -47,10 +38,9 @@ class Place(NamedTuple):
 
 
 PLACES = {
-    codex.NAME: Place(os.path.join(".codex", "config.toml"), "mcp_servers"),
-    claude.NAME: Place(".mcp.json", "mcpServers"),
-    "opencode": Place("opencode.json", "mcp"),
-    "gemini": Place(os.path.join(".gemini", "settings.json"), "mcpServers"),
+    name: Place(os.path.join(*one.server.file.split("/")), one.server.section)
+    for name, one in PROGRAMS.items()
+    if one.server
 }
 
 
@@ -96,9 +86,14 @@ def look(root: str, agent: str) -> Registration:
     place = PLACES[agent]
     path = os.path.join(root, place.file)
     data = read_plain(path, root)
-    if agent == codex.NAME:
-        return Registration(agent, path, data, _table(data, path).get(place.section, {}).get(SERVER))
-    return Registration(agent, path, data, entry_in(data, place.section, SERVER, path))
+    return _registration(agent, path, data)
+
+
+def _registration(agent: str, path: str, data: bytes | None) -> Registration:
+    section = PLACES[agent].section
+    if path.endswith(_TOML):
+        return Registration(agent, path, data, _table(data, path).get(section, {}).get(SERVER))
+    return Registration(agent, path, data, entry_in(data, section, SERVER, path))
 
 
 def wanted(agent: str, bin_dir: str, env: Mapping[str, str]) -> dict[str, Any]:
@@ -120,19 +115,21 @@ def wanted(agent: str, bin_dir: str, env: Mapping[str, str]) -> dict[str, Any]:
             f"the installation's directory {bin_dir!r} has a name that is not UTF-8",
             remedy="install Restante elsewhere",
         ) from None
-    if agent == "opencode":
-        return {"type": "local", "command": [command, "mcp"], "enabled": True}
-    entry: dict[str, Any] = {"command": command, "args": ["mcp"]}
-    if agent == claude.NAME:
-        entry["alwaysLoad"] = True
-    elif agent == codex.NAME:
-        # Else the tools of a server that is a moment late are missing in the first request.
-        entry |= {"env_vars": list(_VARIABLES), "required": True}
-    return entry
+    server = PROGRAMS[agent].server
+    assert server is not None
+    if server.is_one_list:
+        return {"type": "local", "command": [command, "mcp"], "enabled": True, **server.extra}
+    return {"command": command, "args": ["mcp"], **server.extra}
 
 
 def changes(
-    root: str, bin_dir: str, env: Mapping[str, str], agents: Iterable[str], *, is_wanted: bool
+    root: str,
+    bin_dir: str,
+    env: Mapping[str, str],
+    agents: Iterable[str],
+    *,
+    is_wanted: bool,
+    earlier: Sequence[FileChange] = (),
 ) -> tuple[list[FileChange], list[str]]:
     """Return what telling programs of the server changes, and what the person should know.
 
@@ -142,49 +139,56 @@ def changes(
         env: The person's environment.
         agents: Which programs.
         is_wanted: Register it; else only where it is registered it is kept current.
+        earlier: What is changed anyway: a program may have its hooks in the same file.
     """
+    texts = {change.path: change.after for change in earlier}
     made: list[FileChange] = []
     notes: list[str] = []
     for agent in agents:
         there = look(root, agent)
+        if there.path in texts:
+            there = _registration(agent, there.path, texts[there.path])
         if not (is_wanted or there.is_ours):
             continue
         if there.entry is not None and not there.is_ours:
             notes.append(f"{there.path} has a server of the name {SERVER!r} that is not ours; it stays")
             continue
         entry = wanted(agent, bin_dir, env)
-        if agent == codex.NAME:
+        if there.path.endswith(_TOML):
             after = _put_table(there, entry)
         else:
             after = put_entry(there.data, PLACES[agent].section, SERVER, entry, there.path)
         made.append(FileChange(there.path, there.data, after, f"the server of tools for {agent}"))
-        if agent == claude.NAME and there.data != after:
-            notes.append("Claude Code asks once, at a terminal, whether it may start the server of .mcp.json")
-        elif agent == codex.NAME and there.data != after:
-            notes.append("Codex reads .codex/config.toml only of a project that you trust: restante install --trust")
+        if there.data != after:
+            notes += habits_of(agent).server_notes
     return made, notes
 
 
-def removals(root: str, agents: Sequence[str] = tuple(PLACES)) -> list[FileChange]:
-    """Return what taking the server out again changes. Raises as ``look``."""
+def removals(root: str, earlier: Sequence[FileChange] = ()) -> list[FileChange]:
+    """Return what taking the server out again changes, after what is changed anyway. Raises as ``look``."""
+    texts = {change.path: change.after for change in earlier}
     made = []
-    for agent in agents:
+    for agent, place in PLACES.items():
         there = look(root, agent)
+        if there.path in texts:
+            there = _registration(agent, there.path, texts[there.path])
         if there.data is None or not there.is_ours:
             continue
-        if agent == codex.NAME:
+        if there.path.endswith(_TOML):
             after = take_out_block(there.data, TOOLS, there.path)
         else:
-            after = take_out_entry(there.data, PLACES[agent].section, SERVER, there.path)
+            after = take_out_entry(there.data, place.section, SERVER, there.path)
         made.append(FileChange(there.path, there.data, after, "the server of tools taken out"))
     return made
 
 
 def holds_only_ours(change: FileChange) -> bool:
-    """Tell whether a file holds nothing but our server, so that git need not know of it."""
+    """Tell whether a file holds nothing but our server, and hooks of ours, so that git need not know of it."""
     after = change.after
+    if after is not None and not change.path.endswith(_TOML):
+        after = take_out_hooks(after, change.path)
     if after is None:
-        return False
+        return change.after is not None
     for place in PLACES.values():
         if change.path.endswith(f"{os.sep}{place.file}"):
             if place.file.endswith(".toml"):

@@ -28,6 +28,8 @@ def original_hook_files(root: str, env: Mapping[str, str], agent: str) -> list[s
         files = [os.path.join(root, ".claude", name) for name in names]
         home = _home(env, "CLAUDE_CONFIG_DIR", ".claude")
         files += [os.path.join(home, "settings.json")] if home else []
+    elif agent != "codex":
+        return []
     else:
         places = [os.path.join(one, ".codex") for one in (git_places(root).hooks_root, root)]
         home = _home(env, "CODEX_HOME", ".codex")

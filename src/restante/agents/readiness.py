@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from restante.agents import codex
-from restante.agents.checks import hook_lines, switch_line, trust_lines
+from restante.agents.checks import hook_lines, switch_line
 from restante.agents.ground import AGENTS, Ground
+from restante.agents.plugin import has_plugin, plugin_file
+from restante.agents.trust import trust_lines
 from restante.domain.errors import RestanteError
 from restante.domain.facts import Hooks, HookState
+from restante.programs import DEFAULTS, PROGRAMS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +47,7 @@ def readiness(worktree: str, program: str, bin_dir: str, env: Mapping[str, str],
     ground = Ground(os.path.abspath(worktree), bin_dir, dict(env), etc, 0.0)
     found = [Hooks(name, *_state(ground, name), worktree) for name in AGENTS if program in ("", name)]
     if all(one.state is HookState.MISSING for one in found):
+        found = [one for one in found if program or one.program in DEFAULTS]
         names, details = ",".join(one.program for one in found), "; ".join(one.detail for one in found)
         return Hooks(names, HookState.MISSING, details, worktree)
     return max(found, key=lambda one: _ORDER.index(one.state))
@@ -52,8 +55,8 @@ def readiness(worktree: str, program: str, bin_dir: str, env: Mapping[str, str],
 
 def _state(ground: Ground, agent: str) -> tuple[HookState, str]:
     try:
-        first = ground.hook_files(agent)[0]
-        if not ground.entries(first):
+        first = plugin_file(ground.root, agent) or ground.hook_files(agent)[0]
+        if not (has_plugin(ground, agent) if plugin_file(ground.root, agent) else ground.entries(first)):
             return HookState.MISSING, f"none in {first}"
         for line in hook_lines(ground, agent, [agent]):
             # What else such a file holds wakes sessions, and shows nothing.
@@ -62,7 +65,7 @@ def _state(ground: Ground, agent: str) -> tuple[HookState, str]:
         switch = switch_line(ground, agent)
         if switch.ok is False:
             return HookState.SWITCHED_OFF, switch.detail
-        if agent == codex.NAME:
+        if PROGRAMS[agent].asks_trust:
             for line in trust_lines(ground):
                 if line.ok is not True:
                     return HookState.UNTRUSTED, f"{line.name.partition(': ')[2]} is {line.detail}"

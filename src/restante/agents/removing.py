@@ -6,16 +6,22 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from restante.agents import check_inbox_skill, claude, codex, mcp_servers
+from restante.agents import check_inbox_skill, codex, mcp_servers
+from restante.agents.files import joined
 from restante.agents.gitplaces import other_worktrees
 from restante.agents.ground import MAILBOX
-from restante.agents.guidance import IGNORE_ALL, is_our_readme, is_our_skill
+from restante.agents.guidance import GUIDANCE_FILES, IGNORE_ALL, is_our_readme, is_our_skill
 from restante.agents.json_edit import take_out_hooks
 from restante.agents.managed_block import GUIDANCE, IGNORES, take_out_block
+from restante.agents.plugin import is_ours as is_our_plugin
+from restante.agents.plugin import plugin_file
+from restante.agents.quirks import habits_of
 from restante.agents.regular import read_regular
 from restante.agents.skill import PLACES
+from restante.agents.trust import trust_keys
 from restante.domain.errors import RestanteError
 from restante.domain.setup import FileChange, Plan
+from restante.programs import PROGRAMS
 
 if TYPE_CHECKING:
     from restante.agents.ground import Ground
@@ -32,30 +38,35 @@ def plan_removal(ground: Ground) -> Plan:
     """
     users = [other for other in other_worktrees(ground.places) if _is_installed(other)]
     notes: list[str] = []
-    shared, *own = ground.hook_files(codex.NAME)
-    changes = [_hooks(ground, path) for path in [claude.hooks_file(ground.root), *own]]
-    codex_change = _hooks(ground, shared)
-    if users and codex_change.before != codex_change.after:
-        notes.append(f"{shared} stays as it is: Codex reads it for {', '.join(users)} too")
-    else:
-        changes.append(codex_change)
-        notes += _trust_left(ground)
-    changes += [_guidance(ground, name) for name in ("AGENTS.md", "CLAUDE.md")]
-    changes += [_skill(ground, place) for place in (*PLACES.values(), *check_inbox_skill.PLACES.values())]
+    changes = []
+    for name, one in PROGRAMS.items():
+        changes += [_plugin(ground, path) for path in [plugin_file(ground.root, name)] if path]
+        first, *own = ground.hook_files(name) or [""]
+        changes += [_hooks(ground, path) for path in own]
+        change = _hooks(ground, first) if first else None
+        if change and users and habits_of(name).borrows and change.before != change.after:
+            notes.append(f"{first} stays as it is: {one.title} reads it for {', '.join(users)} too")
+        elif change:
+            changes.append(change)
+            notes += _trust_left(ground) if one.asks_trust else []
+    changes += mcp_servers.removals(ground.root, changes)
+    changes += [_guidance(ground, name) for name in dict.fromkeys(["AGENTS.md", *GUIDANCE_FILES])]
+    changes += [
+        _skill(ground, place) for place in dict.fromkeys([*PLACES.values(), *check_inbox_skill.PLACES.values()])
+    ]
     changes += _mailbox(ground, notes)
-    changes += mcp_servers.removals(ground.root)
     if ground.places.common is not None and not users:
         data = ground.read_exclude()
         after = None if data is None else take_out_block(data, IGNORES, ground.exclude)
         changes.append(FileChange(ground.exclude, data, after, "ignore rules taken out"))
-    return Plan(tuple(change for change in changes if change.before != change.after), tuple(notes))
+    return Plan(tuple(change for change in joined(changes) if change.before != change.after), tuple(notes))
 
 
 def _trust_left(ground: Ground) -> list[str]:
     """Say which entries that trust our hooks stay in the person's own configuration, which is not ours to tidy."""
     try:
         path = os.path.join(codex.home_of(ground.env), "config.toml")
-        keys = [key.key for key in ground.trust_keys()]
+        keys = [key.key for key in trust_keys(ground)]
     except RestanteError:
         return []
     hooks = codex.own_config(ground.env).get("hooks")
@@ -72,6 +83,11 @@ def _trust_left(ground: Ground) -> list[str]:
 def _hooks(ground: Ground, path: str) -> FileChange:
     data = ground.read(path)
     return FileChange(path, data, None if data is None else take_out_hooks(data, path), "hooks taken out")
+
+
+def _plugin(ground: Ground, path: str) -> FileChange:
+    data = ground.read(path)
+    return FileChange(path, data, None if is_our_plugin(data) else data, "the plugin")
 
 
 def _guidance(ground: Ground, name: str) -> FileChange:

@@ -1,17 +1,16 @@
 """The skill that teaches an agent program to write to other sessions; one text for all programs.
 
-Both programs read a skill as a directory with a ``SKILL.md`` that begins with ``name`` and ``description``: Claude Code
-below ``.claude/skills``, Codex below ``.agents/skills``. The description alone is in their context until the skill
+All programs read a skill as a directory with a ``SKILL.md`` that begins with ``name`` and ``description``: Claude Code
+below ``.claude/skills``, the others below ``.agents/skills``. The description alone is in their context until the skill
 is used, so that it says when to use it.
 """
 
 from __future__ import annotations
 
+from restante.programs import PROGRAMS
+
 NAME = "restante"
-PLACES = {
-    "claude": f".claude/skills/{NAME}/SKILL.md",
-    "codex": f".agents/skills/{NAME}/SKILL.md",
-}
+PLACES = {name: f"{one.skills}/{NAME}/SKILL.md" for name, one in PROGRAMS.items()}
 
 _TEXT = """\
 ---

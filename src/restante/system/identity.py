@@ -1,8 +1,9 @@
 """Who is calling, as the agent programs themselves tell it.
 
-Codex gives every process of its tools ``CODEX_THREAD_ID``, Claude Code gives them ``CLAUDE_CODE_SESSION_ID``;
-hooks get the session's id on standard input. Where the two disagree, an agent program was started by a tool
-of another one: a run nested in a live session, which the mail is not for.
+Most give every process of their tools a variable that names the session (``programs`` says which); hooks get the
+session's id on standard input. One that gives them no more than its mark is asked for by its process: a hook of ours
+noted which session that is in (``noted``). Where two disagree, an agent program was started by a tool of another one: a
+run nested in a live session, which the mail is not for.
 """
 
 from __future__ import annotations
@@ -10,19 +11,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from restante.domain.session import Caller
+from restante.programs import PROGRAMS
+from restante.system.noted import session_noted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-_SESSION_VARIABLES = (("claude", "CLAUDE_CODE_SESSION_ID"), ("codex", "CODEX_THREAD_ID"))
-_PROGRAMS = frozenset({"claude", "codex"})
+_SESSION_VARIABLES = tuple((one.name, one.session_variable) for one in PROGRAMS.values() if one.session_variable)
+_MARKERS = tuple((one.name, one.marker) for one in PROGRAMS.values() if one.marker)
+_BY_PROCESS = {process: one.name for one in PROGRAMS.values() for process in one.processes}
+_BY_SCRIPT = {script: one.name for one in PROGRAMS.values() for script in one.scripts}
+# What a process is called whose program is a script: by its interpreter, or by that one's main thread.
+_INTERPRETERS = ("node", "MainThread", "bun", "deno")
 _MOST_ANCESTORS = 64
 _LARGEST_RECORD = 65_536
+_MOST_WORDS = 4096
 
 
 def caller_of(environment: Mapping[str, str]) -> Caller:
     """Return who runs a command: the innermost agent session that the environment names, else a person."""
     named = [Caller(agent, environment[name]) for agent, name in _SESSION_VARIABLES if environment.get(name)]
+    for agent, marker in _MARKERS:
+        if environment.get(marker) and agent not in [one.agent for one in named]:
+            found = program_above(environment)
+            session = session_noted(*found, environment) if found and found[0] == agent else ""
+            named += [Caller(agent, session)] if session else []
     if not named:
         return Caller()
     if len(named) > 1 and (programs := _programs_above()):
@@ -69,8 +82,9 @@ def program_above(environment: Mapping[str, str]) -> tuple[str, int] | None:
         programs = _programs_above()
         return programs[0] if programs else None
     for pid, name in _ancestors_by_tool():
-        if name in _PROGRAMS:
-            return name, pid
+        words = _ask_tool("-o", "args=", "-p", str(pid)).split() if name.startswith(_INTERPRETERS) else []
+        if found := _program_of(name, words):
+            return found, pid
         if str(pid) == environment.get("CLAUDE_PID"):
             return "claude", pid
     return None
@@ -98,13 +112,20 @@ def session_now(environment: Mapping[str, str]) -> str:
     return session if isinstance(session, str) else ""
 
 
-def _ancestors_by_tool() -> list[tuple[int, str]]:
-    import os
+def _program_of(process: str, words: Sequence[str]) -> str:
+    """Return which agent program a process is, by its name, or by the script among its first words; or nothing."""
+    if process in _BY_PROCESS:
+        return _BY_PROCESS[process]
+    script = next((word for word in words[1:] if not word.startswith("-")), "")
+    return _BY_SCRIPT.get(script.rpartition("/")[2], "")
+
+
+def _ask_tool(*words: str) -> str:
     import subprocess
 
     try:
-        done = subprocess.run(
-            ["/bin/ps", "-axo", "pid=,ppid=,comm="],
+        return subprocess.run(
+            ["/bin/ps", *words],
             env={"LC_ALL": "C"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -112,11 +133,16 @@ def _ancestors_by_tool() -> list[tuple[int, str]]:
             errors="replace",
             timeout=5,
             check=False,
-        )
+        ).stdout
     except (OSError, subprocess.SubprocessError):
-        return []
+        return ""
+
+
+def _ancestors_by_tool() -> list[tuple[int, str]]:
+    import os
+
     table: dict[int, tuple[int, str]] = {}
-    for line in done.stdout.splitlines():
+    for line in _ask_tool("-axo", "pid=,ppid=,comm=").splitlines():
         words = line.split(None, 2)
         if len(words) == 3 and words[0].isdigit() and words[1].isdigit():
             table[int(words[0])] = int(words[1]), os.path.basename(words[2].strip())
@@ -148,11 +174,21 @@ def _programs_above() -> list[tuple[str, int]]:
         except OSError:
             break
         name = stat[stat.index("(") + 1 : stat.rindex(")")]
-        if name in _PROGRAMS and name != before:
+        name = _program_of(name, _words_of(pid) if name.startswith(_INTERPRETERS) else ())
+        if name and name != before:
             programs.append((name, pid))
         before = name
         pid = int(stat[stat.rindex(")") + 2 :].split()[1])
     return programs
+
+
+def _words_of(pid: int) -> list[str]:
+    """Return the first words of a process's command line; none where /proc does not tell."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read(_MOST_WORDS).decode(errors="replace").split("\0")
+    except OSError:
+        return []
 
 
 def _worktree_of(pid: int) -> str:

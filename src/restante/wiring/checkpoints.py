@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from restante.domain.checkpoint import Moment
 from restante.domain.errors import NoSuchSession, RestanteError
 from restante.domain.registry import Presence
+from restante.programs import PROGRAMS
 from restante.system.bells import WorktreeSessionBell, is_ringing
 from restante.system.places import data_directory
 from restante.system.turns import TurnFiles
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from restante.ports.sessions import Window
     from restante.system.outgoing import Outgoing
 
-_VARIABLES = {"claude": "CLAUDE_CODE_SESSION_ID", "codex": "CODEX_THREAD_ID"}
+_VARIABLES = {one.name: one.session_variable for one in PROGRAMS.values() if one.session_variable}
 
 
 def open_desk(root: str, caller: Caller, environment: Mapping[str, str]) -> SessionDesk | None:
@@ -40,7 +41,7 @@ def open_desk(root: str, caller: Caller, environment: Mapping[str, str]) -> Sess
     with suppress(RestanteError):
         data = data_directory(environment)
         turns = TurnFiles(data)
-        if turns.is_in_use and caller.agent in _VARIABLES:
+        if turns.is_in_use and caller.agent in PROGRAMS:
             return SessionDesk(root, caller, environment, data, turns)
     return None
 
@@ -195,7 +196,7 @@ class SessionDesk:
         secret = session_secret(self._data, caller.session)
         arrival = Arrival(caller.session, caller.agent, "", self._root, "", process, digest(secret))
         introduce(self._window(), arrival, self._environment)
-        if process and not _holds_several(process):
+        if process and not (PROGRAMS[caller.agent].shares_process or _holds_several(process)):
             for row in self._window().sessions():
                 if _is_former(row, process, caller.session):
                     with suppress(RestanteError):

@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from restante.domain.checkpoint import Delivery
+    from restante.domain.session import Caller
 
 _MOST_TROUBLES = 3
 _MOST_TROUBLE = 300
-# One table for both programs: they use the same names for these events.
+# What hooks are told; a program's own names for these events are in its entry of ``programs``.
 _MOMENTS = {
     "SessionStart": "session_start",
     "UserPromptSubmit": "prompt",
@@ -41,7 +42,7 @@ def deliver(
     if moment is None or not root or not session:
         return None
     delivery = _delivery(agent, moment, session, root, environment, already_held=already_held)
-    return _shape(event, delivery) if delivery else None
+    return _shape(agent, event, delivery) if delivery else None
 
 
 def deliver_if_rung(
@@ -110,6 +111,7 @@ def _delivery(
     if office is None:
         return None
     when = Moment(moment)
+    _note_process(caller, environment, has_ended=when is Moment.SESSION_END)
     desk = open_desk(root, caller, environment)
     if desk:
         desk.note(when)
@@ -134,8 +136,32 @@ def _with(troubles: list[str], delivery: Delivery | None, *, holds: bool) -> Del
     return delivery._replace(text=f"{told}\n{delivery.text}")
 
 
-def _shape(event: str, delivery: Delivery) -> dict[str, object]:
-    """Return the JSON that both programs take; Codex refuses any key beyond these."""
+def _note_process(caller: Caller, environment: Mapping[str, str], *, has_ended: bool) -> None:
+    """Note which session a process is in, where its tools are not told."""
+    from contextlib import suppress
+
+    from restante.domain.errors import RestanteError
+    from restante.programs import program
+    from restante.system.identity import program_above
+    from restante.system.noted import forget_session, note_session
+
+    known = program(caller.agent)
+    found = program_above(environment) if known and known.marker else None
+    if found is None or found[0] != caller.agent:
+        return
+    if has_ended:
+        forget_session(found[1], environment)
+        return
+    with suppress(RestanteError):
+        note_session(*found, caller.session, environment)
+
+
+def _shape(agent: str, event: str, delivery: Delivery) -> dict[str, object]:
+    """Return the JSON that a program takes; Codex refuses any key beyond these."""
+    from restante.programs import program
+
+    known = program(agent)
     if delivery.holds:
-        return {"decision": "block", "reason": delivery.text}
-    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": delivery.text}}
+        return {"decision": known.hold if known else "block", "reason": delivery.text}
+    name = known.own_event(event) if known else event
+    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": delivery.text}}

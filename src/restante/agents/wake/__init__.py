@@ -11,6 +11,8 @@ into a terminal. Each file says in ``STARTS`` or ``METHODS`` what it may start o
 Nothing of them is imported until a person armed a mailbox that uses it.
 """
 
+from restante.programs import PROGRAMS
+
 # Name -> module and class.
 ADAPTERS = {
     "codex-queue": ("codex_queue", "CodexQueue"),
@@ -25,4 +27,4 @@ ADAPTERS = {
 }
 
 # Agent program -> what is used without being named.
-DEFAULTS = {"codex": "codex-queue", "claude": "claude-rewake", "opencode": "opencode", "gemini": "gemini"}
+DEFAULTS = {name: one.wake for name, one in PROGRAMS.items() if one.wake}

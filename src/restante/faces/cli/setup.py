@@ -13,6 +13,7 @@ from restante.faces.cli import switches
 from restante.faces.cli.command import TOOLS
 from restante.faces.cli.inputs import confirmed, office_of
 from restante.faces.cli.output import paint, say, tell
+from restante.programs import PROGRAMS
 
 if TYPE_CHECKING:
     from restante.domain.setup import Check
@@ -83,10 +84,11 @@ def _check_flags(names: list[str], *, dry_run: bool, check: bool, trust: bool, y
     others = [flag for flag, given in (("--dry-run", dry_run), ("--trust", trust), ("--yes", yes)) if given]
     if check and others:
         raise UsageError(f"--check only looks; {' and '.join(others)} was given too", remedy="give one of them")
-    if trust and "codex" not in names:
+    asking = [one for one in PROGRAMS.values() if one.asks_trust]
+    if trust and not any(one.name in names for one in asking):
         raise UsageError(
-            "--trust is for Codex, which --agent leaves out; Claude Code runs a worktree's hooks without such an entry",
-            remedy="leave out --trust, or name codex",
+            f"--trust is for {asking[0].title}, which --agent leaves out; others need no such entry",
+            remedy=f"leave out --trust, or name {asking[0].name}",
         )
     if trust and not (yes or dry_run or sys.stdin.isatty()):
         raise UsageError("trusting the hooks needs your word", remedy="run it in a terminal, or add --yes")

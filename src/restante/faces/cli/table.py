@@ -16,6 +16,7 @@ from restante.faces.cli.monitor_table import MONITOR_COMMANDS
 from restante.faces.cli.session_table import SESSION_COMMANDS
 from restante.faces.cli.subscription_table import SUBSCRIPTION_COMMANDS
 from restante.faces.cli.team_table import TEAM_COMMANDS
+from restante.programs import DEFAULTS, NAMES
 
 _ONE_REPEAT = (Argument("repeat", "The repeat, or a part of its id that only it has.", metavar="ID", needed=True),)
 _DRY_RUN = Argument("dry_run", "Show the changes as a diff and make none.", ("--dry-run",))
@@ -205,11 +206,17 @@ COMMANDS = (
     Command(
         "install",
         "Teach the agent programs about this worktree's mailbox.",
-        "Hooks, a block in AGENTS.md (or CLAUDE.md), a skill, ignore rules. Everything else in those files stays as it "
-        "is, byte for byte. Installing twice changes nothing.",
+        "Hooks (for opencode a plugin), a block in AGENTS.md (or CLAUDE.md, GEMINI.md), a skill, ignore rules. "
+        "Everything else in those files stays as it is, byte for byte. Installing twice changes nothing.",
         "setup:install",
         (
-            Argument("agents", "Which agent programs, by comma.", ("--agent",), "NAMES", default="codex,claude"),
+            Argument(
+                "agents",
+                f"Which agent programs, by comma, of: {', '.join(NAMES)}.",
+                ("--agent",),
+                "NAMES",
+                default=",".join(DEFAULTS),
+            ),
             _DRY_RUN,
             Argument(
                 "check",
@@ -240,7 +247,7 @@ COMMANDS = (
             Argument("skills", "Also the skill check-inbox, by which they work off an OACP inbox.", ("--skills",)),
             Argument(
                 "mcp",
-                "Also the server of tools (restante mcp), for opencode and gemini, too, where --agent names them; with "
+                "Also the server of tools (restante mcp); with "
                 "hooks, checkpoints call it instead of starting a command.",
                 ("--mcp",),
                 "tools|hooks",

@@ -11,6 +11,7 @@ from restante.faces.http.asking import ClientGoneError
 from restante.faces.http.parking import Patience
 from restante.faces.http.requests import MOST_WATCHED, flag_in, ids_in, milliseconds_in
 from restante.faces.http.waits import TURNS, Why
+from restante.programs import PROGRAMS
 
 if TYPE_CHECKING:
     from restante.domain.overview import Row, Watched
@@ -23,8 +24,6 @@ SIGNALS = ("exit", "stop", "idle", "working", "blocked", "inbox")
 DEFAULT_SIGNALS = ("stop", "idle", "exit")
 DEFAULT_SECONDS = 60.0
 
-# Agent programs whose hooks tell of turns and dialogs.
-_WITH_HOOKS = frozenset({"claude", "codex"})
 _FROM_HOOKS = frozenset({"stop", "idle", "working", "blocked"})
 
 
@@ -167,7 +166,7 @@ def _possible(row: Row, wanted: list[str], *, is_explicit: bool) -> list[str]:
         UsageError: One was asked for that never can.
     """
     session = row.session
-    if session.vendor in _WITH_HOOKS or session.latch.source is not None or session.blocked:
+    if session.vendor in PROGRAMS or session.latch.source is not None or session.blocked:
         return wanted
     never = [one for one in wanted if one in _FROM_HOOKS]
     if is_explicit and never:

@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse
 from restante.domain.errors import Forbidden, RestanteError, UsageError
 from restante.faces.web.grounds import known_worktrees
 from restante.faces.web.rendering import HEADERS, ROOT, page
+from restante.programs import DEFAULTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from restante.faces.web.entering import Visitor
     from restante.faces.web.hub import Hub
     from restante.office import Office
-
-AGENTS = ("codex", "claude")
 
 
 class Place(NamedTuple):
@@ -75,7 +74,7 @@ async def install(hub: Hub, visitor: Visitor, request: Request) -> Response:
 
     def work() -> None:
         office = _office(hub, path)
-        plan = office.plan_install(AGENTS)
+        plan = office.plan_install(DEFAULTS)
         if _digest(plan.diff) != seen:
             raise UsageError("the files changed since you looked", remedy="look again, then install")
         office.apply(plan)
@@ -100,14 +99,14 @@ def _office(hub: Hub, path: str) -> Office:
 def _place(hub: Hub, path: str) -> Place:
     try:
         office = _office(hub, path)
-        return Place(path, office.counts(), len(office.plan_install(AGENTS).changes))
+        return Place(path, office.counts(), len(office.plan_install(DEFAULTS).changes))
     except RestanteError as error:
         return Place(path, None, 0, error.message)
 
 
 def _detail(hub: Hub, path: str) -> Detail:
     office = _office(hub, path)
-    plan = office.plan_install(AGENTS)
+    plan = office.plan_install(DEFAULTS)
     threads: Sequence[Thread] = ()
     problem = ""
     try:
