@@ -215,6 +215,23 @@ def test_a_wake_that_no_way_led_to_is_no_try() -> None:
     assert box.kept.hindrance == "the session is not loaded anywhere"
 
 
+def test_a_wake_that_failed_is_still_owed_after_no_way_led_to_the_session() -> None:
+    box = Mailbox()
+    box.post()
+    box.check()
+    box.failed(1)
+    box.now += RULES.retry
+    for _ in range(9):
+        assert box.check().word is Word.WAKE, "whenever it is looked, a way may be there again"
+        box.do(tending.hindered(box.monitor, "the session is not loaded anywhere", 1, box.kept.token))
+        assert (box.kept.pending, box.kept.tries, box.kept.backlog) == (1, 1, 1)
+    assert box.check().mark == 1
+    box.do(tending.confirmed(box.monitor, 1, box.kept.token))
+    assert box.check().word is Word.WAITING
+    box.now += RULES.retry
+    assert (box.check().word, box.kept.tries) == (Word.WAKE, 3)
+
+
 def test_that_no_way_led_to_a_session_undoes_no_wake_of_anybody_else() -> None:
     box = Mailbox()
     box.post()

@@ -68,7 +68,7 @@ class Monitor(NamedTuple):
         last_delivered: The highest mark that was told to have been collected.
         last_woken: The highest mark that a wake was confirmed for.
         pending: The mark that a wake was made for and that is not yet delivered; 0 for none.
-        pending_at: When that wake was made.
+        pending_at: When that wake was made; ``None`` where the last try could not be made.
         tries: How many wakes were made for it.
         failures: How many probes or wakes failed in a row.
         last_error: What the last failure was, in a sentence without a word of mail.

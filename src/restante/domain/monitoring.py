@@ -269,7 +269,8 @@ def _fresh(monitor: Monitor, sight: Sight, now: datetime, is_new: bool, rules: R
 def _again(monitor: Monitor, sight: Sight, now: datetime, retry: timedelta | None, rules: Rules) -> Step:
     if retry is None:
         retry = rules.retry if monitor.plan is Plan.EVENT else rules.scheduled_retry
-    left = (monitor.pending_at or now) + retry - now
+    # Without a time, the last wake could not be made.
+    left = monitor.pending_at + retry - now if monitor.pending_at else timedelta()
     if left > timedelta():
         return monitor, Answer(Word.WAITING, monitor, sight.unseen, sight.mark, False, left)
     if monitor.tries >= rules.wakes or (monitor.plan is Plan.EVENT and monitor.backlog >= rules.backlog):

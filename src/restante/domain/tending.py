@@ -152,16 +152,15 @@ def hindered(monitor: Monitor | None, reason: str, mark: int = 0, token: str = "
     if monitor is None or not stands(monitor) or token not in ("", monitor.token):
         return monitor, NONE
     if reason and mark and mark == monitor.pending:
-        offered = monitor.offered[:-1] if monitor.tries <= 1 else monitor.offered
-        monitor = monitor._replace(
-            pending=0,
-            pending_at=None,
-            tries=0,
-            backlog=max(0, monitor.backlog - 1),
-            offered=offered,
-        )
+        monitor = _unmade(monitor)
     told = monitor._replace(hindrance=reason)
     return told, Answer(Word(told.state), told)
+
+
+def _unmade(monitor: Monitor) -> Monitor:
+    """Return a monitor whose last wake was not made. One that was made before for the same mark is still owed."""
+    monitor = monitor._replace(pending_at=None, tries=monitor.tries - 1, backlog=max(0, monitor.backlog - 1))
+    return monitor if monitor.tries > 0 else monitor._replace(pending=0, tries=0, offered=monitor.offered[:-1])
 
 
 def scheduled(monitor: Monitor | None, proof: Proof, interval: int) -> Step:
