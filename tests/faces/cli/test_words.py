@@ -128,3 +128,48 @@ def test_an_error_of_the_configuration_ends_with_2(
     answer = restante("status")
     assert answer.code == 2
     assert "RESTANTE_CONFIG='/nowhere/config.toml' cannot be read" in answer.err
+
+
+@pytest.mark.parametrize("words", [("arm",), ("check", "a/b", "--forced"), ("scheduled", "a/b"), ("prepare",)])
+def test_a_line_that_no_monitor_command_fits_is_no_answer_of_a_monitor(
+    restante: Callable[..., Answer], words: tuple[str, ...]
+) -> None:
+    answer = restante("monitor", *words)
+    assert answer.code == 64, "2 would say that there is nothing to do now"
+    assert f"restante monitor {words[0]} --help" in answer.err
+
+
+def test_what_has_to_be_given_stands_in_no_brackets(restante: Callable[..., Answer]) -> None:
+    usage = restante("subscribe", "--help").out.splitlines()[0]
+    assert "subscribe --to TEAM/ROLE --action ID --correlation KEY --until STATE,... --expires WHEN [" in usage
+    answer = restante("subscribe", "--to", "a/b", "--until", "done")
+    assert (answer.code, answer.err.splitlines()[0]) == (2, "error: not given: --action, --correlation, --expires")
+
+
+@pytest.mark.parametrize(("command", "shown"), [("inbox", "[--wait [SECONDS]]"), ("install", "[--mcp [tools|hooks]]")])
+def test_a_value_that_may_be_left_out_stands_in_brackets(
+    restante: Callable[..., Answer], command: str, shown: str
+) -> None:
+    assert shown in restante(command, "--help").out.splitlines()[0]
+
+
+def test_the_words_of_an_option_are_told_once(restante: Callable[..., Answer]) -> None:
+    told = " ".join(restante("install", "--help").out.split())
+    assert "off: on, off" not in told
+    assert "(unless you said off), or off." in told
+
+
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        (("--state", "passed"), "--action, --correlation"),
+        (("--action", "ci/run", "--correlation", "4f2a"), "--state"),
+    ],
+)
+def test_a_post_says_all_of_what_became_of_an_action_or_nothing(
+    restante: Callable[..., Answer], words: tuple[str, ...], missing: str
+) -> None:
+    answer = restante("post", "parser/reviewer", "text", *words)
+    assert answer.code == 2
+    assert f"not given: {missing}\n" in answer.err
+    assert "these go together: --action, --correlation, --state" in answer.err

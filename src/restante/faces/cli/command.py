@@ -12,7 +12,7 @@ class Argument(NamedTuple):
         flags: ``-p``, ``--priority`` and so on; none for a positional.
         metavar: What stands for its value in help; an option without one takes no value.
         many: A positional that may be given any number of times, also none.
-        needed: A positional that must be given.
+        needed: Whether it must be given; of an option the command itself says so.
         default: The value when it is not given.
         bare: The value of an option that is given without one; ``None`` when it must have one.
         words: The values to choose from, for completion; the command itself checks them.
@@ -42,6 +42,7 @@ class Command(NamedTuple):
         arguments: What it takes, besides ``-C`` and ``--json``.
         audience: Who uses it; one of ``AUDIENCES``.
         answers_json: Whether it takes ``--json``.
+        misuse: The exit code of a line that does not fit it.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Command(NamedTuple):
     arguments: tuple[Argument, ...] = ()
     audience: str = "for you"
     answers_json: bool = True
+    misuse: int = 2
 
     @property
     def all_arguments(self) -> tuple[Argument, ...]:

@@ -14,8 +14,10 @@ _CODES = (
     "Exit codes of these commands: 0 done, or wake; 1 could not look; 2 nothing to do now; 3 not armed, or over; "
     "4 refused; 64 usage; 70 damaged; 75 busy."
 )
+# What a scheduled task or a watchdog takes for its own mistake; 2 tells it that there is nothing to do.
+_MISUSE = 64
 
-MONITOR_COMMANDS = (
+_COMMANDS = (
     Command(
         "monitor arm",
         "Have a session woken when mail comes to a mailbox.",
@@ -168,7 +170,7 @@ MONITOR_COMMANDS = (
         "matter of restante install and uninstall.",
         "monitors:mode",
         (
-            Argument("mode", "off, turn or monitor.", metavar="MODE", needed=True, words=MODES),
+            Argument("mode", "What happens when mail comes.", metavar="MODE", needed=True, words=MODES),
             _MAILBOX,
             _SESSION,
             _NOW,
@@ -176,3 +178,4 @@ MONITOR_COMMANDS = (
         audience=_MONITORS,
     ),
 )
+MONITOR_COMMANDS = tuple(one._replace(misuse=_MISUSE) for one in _COMMANDS)

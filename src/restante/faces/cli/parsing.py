@@ -93,7 +93,11 @@ def parse(command: Command, words: list[str]) -> dict[str, Any]:
     parser.arguments = arguments
     for argument in arguments:
         _add(parser, argument)
-    given = vars(parser.parse_intermixed_args(_marked(words, arguments)))
+    try:
+        given = vars(parser.parse_intermixed_args(_marked(words, arguments)))
+    except UsageError as error:
+        error.exit_code = command.misuse
+        raise
     values = {name: _unmarked(value) for name, value in given.items()}
     for argument in command.arguments:
         # Leaving an option out means something; the empty value of a variable that is not set must not mean the same.
@@ -108,15 +112,15 @@ def usage_of(command: Command) -> str:
     for one in command.arguments:
         value = one.metavar + ("..." if one.many else "")
         if one.flags:
-            parts.append(f"[{one.flags[0]}{f' {value}' if value else ''}]")
-        else:
-            parts.append(value if one.needed else f"[{value}]")
+            value = value if one.bare is None else f"[{value}]"
+            value = f"{one.flags[0]} {value}" if one.metavar else one.flags[0]
+        parts.append(value if one.needed else f"[{value}]")
     return " ".join(parts)
 
 
 def _add(parser: argparse.ArgumentParser, argument: Argument) -> None:
     text = argument.help
-    if argument.words:
+    if argument.words and argument.metavar != "|".join(argument.words):
         text = f"{text.removesuffix('.')}: {', '.join(argument.words)}."
     if argument.flags and argument.default not in {None, "", "."}:
         text += f" Default: {argument.default}."

@@ -6,7 +6,7 @@ from restante.faces.cli.shapes import FLAG, TEXT, TIME, list_of, or_null, record
 _MONITORS = "monitors"
 
 SIGNAL = (
-    Argument("action", "To a role: about which action this says something.", ("--action",), "ID"),
+    Argument("action", "To a role: about which action this says something. With the next two.", ("--action",), "ID"),
     Argument("correlation", "Which run of it: a commit, a run's id.", ("--correlation",), "KEY"),
     Argument("state", "What became of it; ends who waits for that.", ("--state",), "STATE"),
 )
@@ -37,11 +37,17 @@ SUBSCRIPTION_COMMANDS = (
         "TEAM/ROLE --action ID --correlation KEY --state STATE.",
         "subscriptions:subscribe",
         (
-            Argument("to", "The role.", ("--to",), "TEAM/ROLE"),
-            Argument("action", "Which action.", ("--action",), "ID"),
-            Argument("correlation", "Which run of it.", ("--correlation",), "KEY"),
-            Argument("until", "The states that end the waiting, by comma.", ("--until",), "STATE,..."),
-            Argument("expires", "When it is over: 2h, 1d, or an ISO time with a zone.", ("--expires",), "WHEN"),
+            Argument("to", "The role.", ("--to",), "TEAM/ROLE", needed=True),
+            Argument("action", "Which action.", ("--action",), "ID", needed=True),
+            Argument("correlation", "Which run of it.", ("--correlation",), "KEY", needed=True),
+            Argument("until", "The states that end the waiting, by comma.", ("--until",), "STATE,...", needed=True),
+            Argument(
+                "expires",
+                "When it is over: 2h, 1d, or an ISO time with a zone.",
+                ("--expires",),
+                "WHEN",
+                needed=True,
+            ),
             Argument("report_only", "Whoever is woken only reports: marks and answers nothing.", ("--report-only",)),
             Argument(
                 "report_expiry",

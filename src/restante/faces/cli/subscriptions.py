@@ -36,7 +36,7 @@ def subscribe(
     """Have a role's holder woken once, by the first message that says what became of an action."""
     given = {"--to": to, "--action": action, "--correlation": correlation, "--until": until, "--expires": expires}
     if missing := [name for name, value in given.items() if not value]:
-        raise UsageError(f"{missing[0]} is missing", remedy="restante subscribe --help")
+        raise UsageError(f"not given: {', '.join(missing)}", remedy="restante subscribe --help")
     roster = _opened(directory)
     made = roster.subscribe(
         to or "",
@@ -93,6 +93,9 @@ def post_signal(
     from restante.domain.awaiting import check_signal
     from restante.faces.cli.teams import tell_copies
 
+    given = {"--action": action, "--correlation": correlation, "--state": state}
+    if missing := [name for name, value in given.items() if not value]:
+        raise UsageError(f"not given: {', '.join(missing)}", remedy=f"these go together: {', '.join(given)}")
     signal = check_signal(action, correlation, state)
     roster = _opened(directory)
     copies = roster.post(to, draft, allow_warnings=allow_warnings, signal=signal)
