@@ -28,12 +28,12 @@ from restante.autonomy.outcome import record_outcome
 from restante.autonomy.policy import parse_policy
 from restante.autonomy.threads import AUDIT_FILE
 from restante.domain.errors import Busy, Damaged, NothingThere, Refused, RestanteError, StorageFailed, Unsafe
-from restante.stores.files import flocked
+from restante.stores.files import flocked, read_at
 from restante.stores.oacp import audit as audit_module
-from restante.stores.oacp import audit_step
+from restante.stores.oacp import audit_index, audit_step
 from restante.stores.oacp.audit import AuditStore
-from restante.stores.oacp.audit_file import facts_of, parse_record, quick_facts, render_record, safe_id
-from restante.stores.oacp.audit_index import FILE
+from restante.stores.oacp.audit_file import facts_of, identity_name, parse_record, quick_facts, render_record, safe_id
+from restante.stores.oacp.audit_index import FILE, PENDING
 from restante.stores.oacp.directory import Directory
 from restante.stores.oacp.ledger import Ledger
 
@@ -447,6 +447,70 @@ def test_an_evaluation_opens_the_records_that_matter_and_no_others(desk: Desk, c
     opened.clear()
     assert desk.gate(message(id="msg-new")).is_replay
     assert set(opened) == {done.name}
+
+
+def test_a_process_reads_of_the_index_only_what_was_added_and_checks_only_new_names(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[tuple[int, int]] = []
+    names: list[str] = []
+    real_records = audit_index._records
+
+    def read(fd: int, size: int, offset: int) -> bytes:
+        taken.append((size, offset))
+        return read_at(fd, size, offset)
+
+    def records(found: Any) -> Any:
+        names.extend(found)
+        return real_records(found)
+
+    monkeypatch.setattr(audit_index, "read_at", read)
+    monkeypatch.setattr(audit_index, "_records", records)
+    fill(desk, 500)
+    for number in range(2):
+        desk.gate(message(id=f"msg-warm-{number}"))
+    taken.clear()
+    names.clear()
+    desk.gate(message(id="msg-new"))
+    size = (desk.folder / FILE).stat().st_size
+    assert sum(read for read, _ in taken) < 1000 < 50 * 1000 < size
+    assert len(names) < 10
+
+
+def test_a_step_that_comes_under_a_known_name_again_is_ended(desk: Desk) -> None:
+    """What one process knows of a folder does not hide a second step of the same message."""
+    desk.gate(message(), PAUSING)
+    pending = desk.folder / (identity_name("codex", str(message()["id"])) + PENDING)
+    for _ in range(3):
+        pending.write_text("{}")
+        assert len(desk.book.waiting()) == 1
+        assert not pending.exists()
+
+
+@pytest.mark.parametrize("damage", ["gone", "anew", "cut", "garbage", "longer"])
+def test_what_a_process_knows_of_an_index_that_changed_under_it_hides_nothing(desk: Desk, damage: str) -> None:
+    fill(desk, 5)
+    for number in range(3):
+        desk.gate(message(id=f"msg-warm-{number}"))
+    index = desk.folder / FILE
+    whole = index.read_bytes()
+    if damage == "gone":
+        index.unlink()
+    elif damage == "anew":
+        index.unlink()
+        index.write_bytes(whole[: len(whole) // 2].rpartition(b"\n")[0] + b"\n")
+    elif damage == "cut":
+        index.write_bytes(whole[:-7])
+    elif damage == "garbage":
+        index.write_bytes(os.urandom(2 * len(whole)))
+    else:
+        index.write_bytes(whole[:23] + whole[23:] * 3)
+    raw = (desk.folder / "20261001T110000Z_msg-000003.yaml").read_bytes()
+    (desk.folder / "20261001T130000Z_msg-foreign.yaml").write_bytes(raw.replace(b"msg-000003", b"msg-foreign"))
+    for one in ("msg-000003", "msg-foreign", "msg-warm-1"):
+        assert [found["message_id"] for found in desk.book.history(message(id=one))].count(one) == 1
+    assert desk.gate(message(id="msg-warm-1")).is_replay
+    assert len(AuditStore(str(desk.folder), (), "codex").history(message(id="msg-foreign"))) == 1
 
 
 def test_what_another_program_wrote_is_opened_once_and_found(desk: Desk, opened: list[str]) -> None:

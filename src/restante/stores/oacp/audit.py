@@ -30,7 +30,7 @@ from restante.stores.oacp.audit_file import (
     render_record,
     safe_id,
 )
-from restante.stores.oacp.audit_index import PENDING, AuditIndex, message_key, thread_key
+from restante.stores.oacp.audit_index import PENDING, AuditIndex, Memory, message_key, thread_key
 from restante.stores.oacp.audit_step import WAIT_SECONDS, end_step, end_steps, written
 from restante.stores.oacp.directory import Directory
 from restante.stores.oacp.layout import AGENTS, PROJECTS
@@ -67,6 +67,7 @@ class AuditStore:
         self._receiver = receiver
         self._project = project
         self._ledger = ledger
+        self._memory = Memory()
 
     @classmethod
     def of_agent(cls, home: str, project: str, receiver: str, ledger: Ledger | None = None) -> AuditStore:
@@ -95,10 +96,10 @@ class AuditStore:
             is_tried = False
             while True:
                 with flocked(folder.at(identity + ".lock"), WAIT_SECONDS):
-                    index = AuditIndex(folder)
+                    index = AuditIndex(folder, self._memory)
                     if identity + PENDING in index.pending:
                         end_step(folder, identity + PENDING)
-                        index = AuditIndex(folder)
+                        index = AuditIndex(folder, self._memory)
                     others = [name for name in index.pending if name != identity + PENDING]
                     if is_tried or not others:
                         return self._admitted(folder, index, message, evaluate, now, payload_digest, auth)
@@ -366,11 +367,11 @@ class AuditStore:
 
     def _index(self, folder: Directory) -> AuditIndex:
         """Return the index after every step that was left half done is ended."""
-        index = AuditIndex(folder)
+        index = AuditIndex(folder, self._memory)
         if not index.pending:
             return index
         end_steps(folder, index.pending)
-        return AuditIndex(folder)
+        return AuditIndex(folder, self._memory)
 
 
 def _named_apart(decision: Mapping[str, object], family: Iterable[Mapping[str, object]]) -> Mapping[str, object]:

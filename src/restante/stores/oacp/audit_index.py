@@ -11,15 +11,17 @@ import hashlib
 import os
 import re
 from contextlib import suppress
+from itertools import filterfalse
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import Damaged, RestanteError
-from restante.stores.files import append_line, create, read_file, remove
+from restante.stores.files import append_line, create, open_known, read_at, remove
 from restante.stores.oacp.audit_file import NAME, Facts, facts_of, parse_record, quick_facts
 from restante.stores.oacp.reading import MOST_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from restante.stores.oacp.directory import Directory
 
@@ -32,6 +34,8 @@ _RECORDS = re.compile(rb"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,240}\.yaml$", re.MULTILI
 _YAML = re.compile(rb"\.yaml$", re.MULTILINE)
 _DIGITS = 16
 _MOST_SPARE = 1_000
+_FEW = 16
+_OVERLAP = 256
 
 
 class Row(NamedTuple):
@@ -60,8 +64,37 @@ class Row(NamedTuple):
         return "\t".join(str(value) for value in self).encode() + b"\n"
 
 
-def _records(names: list[str], text: bytes) -> tuple[list[bytes], list[str]]:
+class Known(NamedTuple):
+    """What was known of a folder when it was last looked at.
+
+    Attributes:
+        place: Device and inode of the index.
+        text: The index up to there.
+        names: What lay in the folder, but for steps under way; each record of these stands in the text.
+        odd: Those of the names that only look like a record's.
+    """
+
+    place: tuple[int, int]
+    text: bytes
+    names: AbstractSet[str]
+    odd: tuple[str, ...]
+
+
+class Memory:
+    """What a process keeps of an index between two calls, so that the second reads only what was added.
+
+    Attributes:
+        last: Replaced as a whole, so that threads may share it; ``None`` where nothing is known.
+    """
+
+    def __init__(self) -> None:
+        self.last: Known | None = None
+
+
+def _records(names: Sequence[str]) -> tuple[list[bytes], list[str]]:
     """Return the names of records, and those that only look like it: names that no writer gives."""
+    # One text instead of thousands: most names are looked at once, by the first call of a process.
+    text = os.fsencode("\n".join(names))
     found = _RECORDS.findall(text)
     if text.count(b"\n") == len(names) - 1 and len(_YAML.findall(text)) == len(found):
         return found, []
@@ -69,7 +102,7 @@ def _records(names: list[str], text: bytes) -> tuple[list[bytes], list[str]]:
     return [name.encode() for name in plain], sorted(set(_odd(names)) - set(plain))
 
 
-def _odd(names: list[str]) -> Iterable[str]:
+def _odd(names: Sequence[str]) -> Iterable[str]:
     return (name for name in names if name.endswith(".yaml") and not name.startswith("."))
 
 
@@ -92,52 +125,87 @@ class AuditIndex:
 
     Args:
         directory: The folder, open.
+        memory: What this process knew of it before.
 
     Attributes:
         pending: Names of steps that a killed process may have left half done.
     """
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(self, directory: Directory, memory: Memory | None = None) -> None:
         self._directory = directory
         self._path = directory.at(FILE)
-        names = os.listdir(directory.fd)
-        # One text instead of thousands: most calls look for nothing in it but what is new.
-        text = os.fsencode("\n".join(names))
-        self.pending = [name for name in names if name.endswith(PENDING)] if PENDING.encode() in text else []
-        present, self._odd = _records(names, text)
-        self._present = set(present)
-        self._text = self._load()
-        listed = _LISTED.findall(self._text)
-        known = set(listed)
-        self._add(sorted(name.decode() for name in self._present - known))
-        if len(listed) > 2 * len(self._present) + _MOST_SPARE:
+        self._memory = memory or Memory()
+        # The folder is listed each time: nothing cheaper tells of what another program put there.
+        self._listing = os.listdir(directory.fd)
+        self._place: tuple[int, int] | None = None
+        self._text = _HEAD
+        last = self._memory.last
+        last = last if self._load(last) else None
+        new = [*filterfalse(last.names.__contains__, self._listing)] if last else self._listing
+        records, odd = _records(new)
+        if last is not None:
+            odd += [name for name in last.odd if directory.status(name) is not None]
+        self._odd = sorted(set(odd))
+        self.pending = [name for name in new if name.endswith(PENDING)]
+        vanished = self._add(sorted(name.decode() for name in self._unlisted(records)))
+        if last is None and self._text.count(b"\n") > 2 * len(records) + _MOST_SPARE:
             self._compact()
+        self._keep((last.names if last else set()) | (set(new) - set(self.pending) - vanished))
 
-    def _load(self) -> bytes:
-        try:
-            text = read_file(self._path)
-        except RestanteError:
-            text = None
-        if text is not None and text.startswith(_HEAD) and text.endswith(b"\n"):
-            return text
+    def _load(self, last: Known | None) -> bool:
+        """Read the index; return whether it is the one that was read last, of which only the rest was read now."""
+        with suppress(OSError, RestanteError):
+            fd, status = open_known(self._path, os.O_RDONLY)
+            place = (status.st_dev, status.st_ino)
+            try:
+                known = last.text if last is not None and last.place == place else b""
+                # The end of what is known is read again: another file may have got the number of a removed one.
+                start = max(len(known) - _OVERLAP, 0)
+                rest = read_at(fd, status.st_size - start, start)
+                if not rest.startswith(known[start:]):
+                    known, start, rest = b"", 0, read_at(fd, status.st_size, 0)
+            finally:
+                os.close(fd)
+            text = known + rest[len(known) - start :] if len(rest) > len(known) - start else known
+            if text.startswith(_HEAD) and text.endswith(b"\n"):
+                self._text, self._place = text, place
+                return bool(known)
         self._begin(_HEAD)
-        return _HEAD
+        return False
+
+    def _keep(self, names: AbstractSet[str]) -> None:
+        self._memory.last = Known(self._place, self._text, names, tuple(self._odd)) if self._place else None
 
     def _begin(self, text: bytes) -> None:
+        self._place = None
         # Where nothing can be written the index is made again each time, in memory.
         with suppress(RestanteError):
             remove(self._path)
             create(self._path, text, durable=False)
 
     def _append(self, data: bytes) -> None:
+        is_ours = False
         with suppress(RestanteError):
-            append_line(self._path, data, durable=False)
+            before, _, added = append_line(self._path, data, durable=False)
+            is_next = (before.st_dev, before.st_ino) == self._place and before.st_size == len(self._text)
+            is_ours = is_next and added == len(data)
         self._text += data
+        if not is_ours:
+            # Others wrote meanwhile: the next call reads the file for what stands where.
+            self._place = None
 
-    def _add(self, names: Iterable[str]) -> None:
-        rows = [row for row in (self._row(name) for name in names) if row is not None]
-        if rows:
+    def _unlisted(self, records: Sequence[bytes]) -> Iterable[bytes]:
+        """Return the names of records that do not stand in the index."""
+        if len(records) <= _FEW:
+            return [name for name in records if b"\n%b\t" % name not in self._text]
+        return set(records) - set(_LISTED.findall(self._text))
+
+    def _add(self, names: Iterable[str]) -> set[str]:
+        """Take records into the index; return the names of those that vanished meanwhile."""
+        found = {name: self._row(name) for name in names}
+        if rows := [row for row in found.values() if row is not None]:
             self._append(b"".join(row.line() for row in rows))
+        return {name for name, row in found.items() if row is None}
 
     def _row(self, name: str) -> Row | None:
         try:
@@ -168,7 +236,8 @@ class AuditIndex:
                 start = self._text.rfind(b"\n", 0, place) + 1
                 found.add(self._text[start : self._text.index(b"\t", start)])
                 place += 1
-        return sorted(name.decode() for name in found & self._present)
+        names = sorted(name.decode() for name in found if _RECORDS.fullmatch(name))
+        return [name for name in names if self._directory.status(name) is not None]
 
     def unreadable(self) -> list[str]:
         """Return the names of the records that could not be read, and cannot be now."""
@@ -186,13 +255,15 @@ class AuditIndex:
 
     def names(self) -> list[str]:
         """Return the names of all records."""
-        return sorted([*(name.decode() for name in self._present), *self._odd])
+        return sorted([*self._recorded(), *self._odd])
+
+    def _recorded(self) -> set[str]:
+        return {name.decode() for name in _records(self._listing)[0]}
 
     def rows(self) -> list[Row]:
         """Return what is known of all records, after a look at the size and time of each."""
-        known = self._rows()
-        changed = []
-        for name in sorted(name.decode() for name in self._present):
+        known, present, changed = self._rows(), self._recorded(), []
+        for name in sorted(present):
             status = self._directory.status(name)
             row = known.get(name)
             if status is not None and (row is None or (row.size, row.mtime) != (status.st_size, status.st_mtime_ns)):
@@ -200,7 +271,7 @@ class AuditIndex:
         if changed:
             self._add(changed)
             known = self._rows()
-        return [row for name, row in sorted(known.items()) if name.encode() in self._present]
+        return [row for name, row in sorted(known.items()) if name in present]
 
     def _rows(self) -> dict[str, Row]:
         found = {}
@@ -212,7 +283,8 @@ class AuditIndex:
 
     def _compact(self) -> None:
         """Write the index anew: what was changed often stands in it often."""
-        rows = [row.line() for name, row in sorted(self._rows().items()) if name.encode() in self._present]
+        present = self._recorded()
+        rows = [row.line() for name, row in sorted(self._rows().items()) if name in present]
         self._text = _HEAD + b"".join(rows)
         self._begin(self._text)
 
