@@ -146,6 +146,28 @@ def test_arming_for_another_session_moves_the_bell_from_one_waiter_to_the_other(
     os.close(second)
 
 
+@pytest.mark.parametrize("lost", ["bell", "second name", "waiter"])
+def test_what_is_lost_of_a_bell_is_missed_and_put_up_again(bells: FileDoorbells, tmp_path: Path, lost: str) -> None:
+    assert bells.missing([ROLE]) == [ROLE]
+    bells.expect("team/bob")
+    bells.expect(ROLE, SESSION)
+    assert bells.missing([ROLE, "team/bob"]) == []
+    place = tmp_path / "data" / "bells"
+    waiter = place / f"session.{SESSION}.fifo"
+    (second,) = [one for one in place.glob("*.fifo") if one != waiter]
+    gone = {"bell": second.with_suffix(""), "second name": second, "waiter": waiter}[lost]
+    gone.unlink()
+    assert bells.missing([ROLE, "team/bob"]) == [ROLE]
+    bells.expect(ROLE, SESSION)
+    assert bells.missing([ROLE]) == []
+    listens = reader(waiter)
+    bells.ring(ROLE)
+    assert read(listens) == b"r\n"
+    os.close(listens)
+    bells.forget(ROLE)
+    assert not waiter.exists()
+
+
 def test_nothing_raises_where_the_data_directory_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file")
     bells = FileDoorbells(str(tmp_path / "data"))

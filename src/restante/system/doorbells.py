@@ -99,9 +99,7 @@ class FileDoorbells:
             if self._waiter_of(mailbox) != session:
                 self._leave_waiter(mailbox)
             if session:
-                self._open_waiter(session)
-                with suppress(FileExistsError):
-                    os.link(self._in(session + FIFO), path + FIFO, follow_symlinks=False)
+                self._open_waiter(session, path + FIFO)
             fd = open_private(path, os.O_RDWR | os.O_CREAT)
             try:
                 if os.pread(fd, len(lines) + 1, 0) != lines:
@@ -143,8 +141,16 @@ class FileDoorbells:
         return found
 
     def missing(self, mailboxes: Sequence[str]) -> list[str]:
-        """Return those that have no bell, so that nobody hears what is posted to them."""
-        return [mailbox for mailbox in mailboxes if not os.path.lexists(self._path(mailbox))]
+        """Return those that have no bell, or none that their session's waiter hears."""
+        return [mailbox for mailbox in mailboxes if not self._is_whole(mailbox)]
+
+    def _is_whole(self, mailbox: str) -> bool:
+        path, session = self._path(mailbox), self._waiter_of(mailbox)
+        try:
+            own = os.lstat(self._in(session + FIFO) if session else path)
+            return not session or os.path.samestat(own, os.lstat(path + FIFO))
+        except OSError:
+            return False
 
     def ticks(self, timeout: float | None = None) -> Iterator[None]:
         """Yield once at the start, whenever a bell may have rung, and once when the time is over; see ``Doorbells``."""
@@ -201,11 +207,17 @@ class FileDoorbells:
         except OSError:
             return ()
 
-    def _open_waiter(self, session: str) -> None:
+    def _open_waiter(self, session: str, second: str) -> None:
+        """Have a session's FIFO, with a second name."""
         path = self._in(session)
         os.close(open_private(path, os.O_WRONLY | os.O_CREAT))
         with suppress(FileExistsError):
             os.mkfifo(path + FIFO, 0o600)
+        with suppress(FileNotFoundError):
+            if not os.path.samestat(os.lstat(path + FIFO), os.lstat(second)):
+                os.unlink(second)
+        with suppress(FileExistsError):
+            os.link(path + FIFO, second, follow_symlinks=False)
 
     def _waiter_of(self, mailbox: str) -> str:
         """Return the name of the waiter that a bell rings too; empty for none."""
