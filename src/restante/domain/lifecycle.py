@@ -127,6 +127,20 @@ def word_of(merged: MergedReceipts) -> Status | None:
     return Status(merged.decision.value) if merged.decision else None
 
 
+class Show(StrEnum):
+    """Which messages of a mailbox are wanted."""
+
+    ALL = "all"
+    PENDING = "pending"
+    UNSEEN = "unseen"
+    ANSWERED = "answered"
+
+    def fits(self, status: Status) -> bool:
+        """Tell whether messages of a status are."""
+        wanted = {Show.PENDING: PENDING, Show.UNSEEN: (Status.UNSEEN,), Show.ANSWERED: ACKNOWLEDGED}
+        return self is Show.ALL or status in wanted[self]
+
+
 class Standing(NamedTuple):
     """What became of a message, with the times.
 

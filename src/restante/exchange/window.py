@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import Busy, MailboxFull, NoSuchSession, StorageFailed, UsageError
+from restante.domain.lifecycle import Show
 from restante.domain.limits import Limits, check_head
 from restante.domain.naming import check_apart, check_name, meant, unknown
 from restante.domain.overview import Handed
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from restante.domain.case import Timeline
     from restante.domain.finding import Finding
-    from restante.domain.lifecycle import Status
     from restante.domain.mailbox import Counts, Entry
     from restante.domain.message import Draft
     from restante.domain.overview import Cleared, Late, Persistence, Reading, Row, Trace, Watched
@@ -196,27 +196,15 @@ class LocalWindow:
         waited = time.monotonic() - began
         return self._read(target, after, limit)._replace(timed_out=timed_out, waited=waited)
 
-    def timeline(
-        self, session: str, *, before: int = 0, limit: int = 50, fits: Callable[[Status], bool] = lambda _: True
-    ) -> Timeline:
-        """Return the newest messages of a mailbox, answered ones too, with what became of each; it marks nothing.
-
-        Args:
-            session: Whose.
-            before: Only messages with a smaller number; 0 for the newest.
-            limit: At most so many.
-            fits: Only messages with such a status.
-
-        Raises:
-            Forbidden: Another session's mail is for that session and for the person.
-        """
+    def timeline(self, session: str, *, before: int = 0, limit: int = 50, show: Show = Show.ALL) -> Timeline:
+        """Return the newest messages of a mailbox, answered ones too; see ``Window.timeline``."""
         from restante.services import looking
 
         target = self.find(session)
-        if self._identity.session:
+        if self._identity.session or not self._identity.verified:
             corresponding.check_addressee(self._identity, target)
         with self._parts.keeping.held() as boxes:
-            found = looking.timeline(self._box(boxes, target), before=before, limit=limit, fits=fits)
+            found = looking.timeline(self._box(boxes, target), before=before, limit=limit, fits=show.fits)
         return found._replace(names=self._called(case.entry for case in found.cases))
 
     def screen(self, text: str) -> list[Finding]:

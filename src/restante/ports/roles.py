@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from restante.config import Settings
+    from restante.domain.case import Timeline
+    from restante.domain.lifecycle import Status
     from restante.domain.mailbox import Changes, Entry
     from restante.domain.message import Draft
     from restante.domain.overview import Cleared, Late, Trace
@@ -100,6 +102,9 @@ class Roles(Protocol):
 
     def history(self, what: str, *, limit: int = 20) -> tuple[list[Entry], int]:
         """Return the newest messages of a role or a whole team, and how many are older."""
+
+    def timeline(self, role: str, *, before: int, limit: int, fits: Callable[[Status], bool]) -> Timeline:
+        """Return the newest messages of a role, answered ones too, to the person; it marks nothing."""
 
     def tally(self, role: str) -> Tally:
         """Return how far the mail of a role got."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from restante.domain.lifecycle import Show
 from restante.ports import Mailbox
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import datetime
 
+    from restante.domain.case import Timeline
     from restante.domain.checkpoint import Moment
     from restante.domain.mailbox import Counts, Entry
     from restante.domain.message import Draft
@@ -335,6 +337,19 @@ class Window(Protocol):
             after: Only messages with a greater number.
             limit: At most so many messages.
             wait: Wait so many seconds while nothing is unseen.
+        """
+
+    def timeline(self, session: str, *, before: int = 0, limit: int = 50, show: Show = Show.ALL) -> Timeline:
+        """Return the newest messages of a mailbox, answered ones too, with what became of each. Marks nothing.
+
+        Args:
+            session: Whose.
+            before: Only messages with a smaller number; 0 for the newest.
+            limit: At most so many.
+            show: Which.
+
+        Raises:
+            Forbidden: A session's mail is for that session, and for the person.
         """
 
     def confirm(self, message_ids: Sequence[str], session: str = "", *, only_noticed: bool = False) -> None:

@@ -6,12 +6,14 @@ import time
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import NoSuchMessage, PersistenceOff, RestanteError
+from restante.domain.lifecycle import Show
 from restante.domain.mailbox import Counts
 from restante.domain.overview import Cleared, Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from restante.domain.case import Timeline
     from restante.domain.message import Draft
     from restante.domain.overview import Handed, Late, Persistence, Row, Trace, Watched
     from restante.domain.receipt import Action, Decision
@@ -98,6 +100,10 @@ class RosterWindow:
             if reading.counts.unseen or left <= _SLICE_SECONDS:
                 is_over = not reading.counts.unseen
                 return reading._replace(timed_out=is_over, waited=wait - max(0.0, end - time.monotonic()))
+
+    def timeline(self, session: str, *, before: int = 0, limit: int = 50, show: Show = Show.ALL) -> Timeline:
+        """See ``Window.timeline``."""
+        return self._window.timeline(session, before=before, limit=limit, show=show)
 
     def confirm(self, message_ids: Sequence[str], session: str = "", *, only_noticed: bool = False) -> None:
         """Record that messages were handed over whole, each in its mailbox; see ``Window.confirm``.

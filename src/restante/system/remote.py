@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from restante.domain import wire
 from restante.domain.account import Dismissed
 from restante.domain.errors import NoSuchSession, Unauthorized, Unreachable, UsageError
+from restante.domain.lifecycle import Show
 from restante.domain.limits import Limits, check_text
 from restante.domain.naming import meant
 from restante.system.transport import Transport, basic_header, place_of, quoted
@@ -19,6 +20,7 @@ from restante.system.transport import Transport, basic_header, place_of, quoted
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from restante.domain.case import Timeline
     from restante.domain.message import Draft, Message
     from restante.domain.overview import Cleared, Handed, Late, Persistence, Reading, Row, Trace, Watched
     from restante.domain.receipt import Action, Decision
@@ -177,6 +179,13 @@ class RemoteWindow:
         answer = self._transport.ask("GET", f"{self._path(session)}/inbox", query=query, seconds=wait or 0.0)
         reading = self._read(wire.reading_from, answer)
         return reading._replace(entries=tuple(one._replace(message=_as_named(one.message)) for one in reading.entries))
+
+    def timeline(self, session: str, *, before: int = 0, limit: int = 50, show: Show = Show.ALL) -> Timeline:
+        """Return the newest messages of a mailbox, answered ones too; see ``Window.timeline``."""
+        from restante.domain.wire_letters import timeline_from
+
+        query: dict[str, str | int] = {"before": before, "limit": limit, "show": show.value}
+        return self._read(timeline_from, self._transport.ask("GET", f"{self._path(session)}/timeline", query=query))
 
     def confirm(self, message_ids: Sequence[str], session: str = "", *, only_noticed: bool = False) -> None:
         """Record that messages were handed over whole; see ``Window.confirm``."""

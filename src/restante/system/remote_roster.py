@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from restante.domain import wire, wire_roles
+from restante.domain.case import Case, Timeline
 from restante.domain.errors import NothingThere, Refused, Unreachable
 from restante.domain.team import is_for_everybody, parse_role, parse_team
 from restante.system.transport import quoted
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from restante.config import Settings
+    from restante.domain.lifecycle import Status
     from restante.domain.mailbox import Changes, Entry
     from restante.domain.message import Draft
     from restante.domain.overview import Cleared, Late, Trace
@@ -27,6 +29,8 @@ _Value = TypeVar("_Value")
 
 # A server tells nobody when mail comes to a role; it is asked so often while somebody waits.
 _PAUSE_SECONDS = 1.0
+# As many as a server tells at once.
+_MOST_HISTORY = 1000
 
 
 class RemoteRoster:
@@ -197,6 +201,17 @@ class RemoteRoster:
             return [wire.entry_from(one) for one in value["messages"]], value["older"]
 
         return self._ask(read, "GET", f"{path}/history", query={"limit": min(limit, 1000)})
+
+    def timeline(self, role: str, *, before: int, limit: int, fits: Callable[[Status], bool]) -> Timeline:
+        """Return the newest messages of a role; a server tells how far each came, and not what was said of it."""
+        entries, _ = self.history(role, limit=_MOST_HISTORY)
+        found = [
+            Case(one, (), ())
+            for one in reversed(entries)
+            if fits(one.standing.status) and (not before or one.message.number < before)
+        ]
+        shown = tuple(found[:limit])
+        return Timeline(shown, shown[-1].entry.message.number if len(found) > limit else 0, dict(self._names))
 
     def tally(self, role: str) -> Tally:
         """Return how far the mail of a role got."""

@@ -17,6 +17,7 @@ from restante.domain.errors import (
     Unreachable,
     UsageError,
 )
+from restante.domain.lifecycle import Show
 from restante.domain.mailbox import Counts, Posted
 from restante.domain.message import Draft, Message, Priority, Scope
 from restante.domain.overview import Cleared, Handed, Late
@@ -25,6 +26,7 @@ from restante.domain.receipt import Action, Decision
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from restante.domain.case import Timeline
     from restante.domain.overview import Persistence, Reading, Row, Trace, Watched
     from restante.domain.registry import Arrival, Identity, Session
     from restante.domain.why import Explanation
@@ -117,6 +119,10 @@ class LeavingWindow:
     ) -> Reading:
         """See ``Window.read``."""
         return self._window.read(session, after=after, limit=limit, wait=wait)
+
+    def timeline(self, session: str, *, before: int = 0, limit: int = 50, show: Show = Show.ALL) -> Timeline:
+        """See ``Window.timeline``."""
+        return self._window.timeline(session, before=before, limit=limit, show=show)
 
     def confirm(self, message_ids: Sequence[str], session: str = "", *, only_noticed: bool = False) -> None:
         """Record that messages were handed over, or leave it to be recorded. See ``Window.confirm``."""

@@ -19,6 +19,25 @@ if TYPE_CHECKING:
 _LOOK_SECONDS = 0.1
 
 
+def check_no_agent(environment: Mapping[str, str], what: str) -> None:
+    """Check that no agent program asks for what is a person's.
+
+    Args:
+        environment: What names the caller.
+        what: What is asked for, in words.
+
+    Raises:
+        Refused: One does.
+    """
+    if caller_of(environment).is_agent or program_above(environment):
+        raise Refused(f"{what} is for the person, and an agent asks for it", remedy="restante ls shows the same")
+
+
+def server_of(environment: Mapping[str, str]) -> str:
+    """Return where the server answers that is configured, or lives on this machine; empty where there is none."""
+    return load_settings(environment).server_url or live_server(environment)
+
+
 def page_url(environment: Mapping[str, str], *, wait: float = 0.0) -> str:
     """Return an address by which a browser enters the page, once, within a minute.
 
@@ -32,8 +51,7 @@ def page_url(environment: Mapping[str, str], *, wait: float = 0.0) -> str:
         Unauthorized: The server does not take the caller for the person.
         Unreachable: The server does not answer, or has no pages.
     """
-    if caller_of(environment).is_agent or program_above(environment):
-        raise Refused("the page is for the person, and an agent asks for it", remedy="restante ls shows the same")
+    check_no_agent(environment, "the page")
     url = _server(environment, wait)
     place = place_of(url)
     if not place.keeps_secrets:
@@ -49,7 +67,7 @@ def page_url(environment: Mapping[str, str], *, wait: float = 0.0) -> str:
 def _server(environment: Mapping[str, str], wait: float) -> str:
     end = time.monotonic() + wait
     while True:
-        url = load_settings(environment).server_url or live_server(environment)
+        url = server_of(environment)
         if url:
             return url
         if time.monotonic() >= end:

@@ -140,6 +140,46 @@ class Reading(Counts, rename="camel"):
     waited_ms: Count
 
 
+class Receipt(Struct):
+    """One word of the addressee."""
+
+    id: str
+    at: Time | None
+    decision: Decision | None
+    action: Action | None
+    summary: str
+    notes: str
+    by: str
+
+
+class Reply(Struct, rename="camel"):
+    """What the addressee wrote back."""
+
+    id: str
+    created_at: Time | None
+    text: str
+    from_: str = field(name="from")
+    from_verified: bool
+
+
+class Letter(Message, rename="camel"):
+    """A message with all that was said of it."""
+
+    acknowledged_at: Time | None
+    withdrawn_at: Time | None
+    expired_at: Time | None
+    summary: str
+    receipts: list[Receipt]
+    replies: list[Reply]
+
+
+class Timeline(Struct):
+    """A part of a mailbox, the newest messages first."""
+
+    messages: list[Letter]
+    older: Annotated[int, Meta(ge=0, description="number before which there are older ones; 0 for none")]
+
+
 class Cleared(Counts, rename="camel"):
     """The answer to an acknowledgement."""
 

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from restante.faces.http import answers, events, explaining, inbox, managing, requests, sessions, watching, withdrawing
+from restante.domain.lifecycle import Show
+from restante.faces.http import (
+    answers,
+    events,
+    explaining,
+    inbox,
+    letters,
+    managing,
+    requests,
+    sessions,
+    watching,
+    withdrawing,
+)
 from restante.faces.http.role_table import ROLE_ROUTES
 from restante.faces.http.routes import FLAG, ID, NUMBER, POSITIVE, TEXT, Parameter, Route
 
@@ -26,6 +38,12 @@ _READ = (
     Parameter("after", NUMBER, "only messages with a greater number"),
     Parameter("limit", POSITIVE, "at most so many messages"),
     Parameter("peek", FLAG, "1: mark nothing seen, although the addressee reads"),
+)
+_TIMELINE = (
+    _SESSION,
+    Parameter("before", NUMBER, "only messages with a smaller number; 0 for the newest"),
+    Parameter("limit", {"type": "integer", "minimum": 1, "maximum": letters.MOST}, "at most so many"),
+    Parameter("show", {"type": "string", "enum": [one.value for one in Show]}, "which of them"),
 )
 _RECEIPTS = (
     Parameter("ids", TEXT, "only these messages, with commas; at most 200"),
@@ -134,6 +152,16 @@ ROUTES: tuple[Route, ...] = (
         (400, 404, 409),
         None,
         _READ,
+    ),
+    Route(
+        "GET",
+        "/sessions/{id}/timeline",
+        letters.timeline,
+        "Look back into a mailbox, the newest first, with what became of each; for its session and a person",
+        answers.Timeline,
+        (400, 403, 404, 409),
+        None,
+        _TIMELINE,
     ),
     Route(
         "POST",

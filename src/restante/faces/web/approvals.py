@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import RedirectResponse
 
-from restante.domain.errors import Forbidden, RestanteError, UsageError
-from restante.domain.inquiry import Ruling
-from restante.faces.web.grounds import homes_of, known_worktrees
+from restante.domain.errors import Forbidden, RestanteError
+from restante.faces.web.grounds import known_worktrees
 from restante.faces.web.rendering import HEADERS, ROOT, page
+from restante.wiring import approvals
+from restante.wiring.approvals import DECISIONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,30 +20,7 @@ if TYPE_CHECKING:
 
     from restante.faces.web.entering import Visitor
     from restante.faces.web.hub import Hub
-    from restante.intake import Intake
-    from restante.services.approving import Paused
-
-DECISIONS = ("approved", "modified", "declined")
-
-
-class Waiting(NamedTuple):
-    """One message that waits for a person.
-
-    Attributes:
-        home: The OACP home that it is in.
-        project: The project.
-        agent: Whose inbox.
-        paused: What is known of it.
-        limits: What was declared beside what the receiver allows, one line for each measure.
-        record: The audit record, as it is on disk.
-    """
-
-    home: str
-    project: str
-    agent: str
-    paused: Paused
-    limits: tuple[tuple[str, str, str], ...]
-    record: str
+    from restante.wiring.approvals import Waiting
 
 
 async def show(hub: Hub, visitor: Visitor, request: Request) -> Response:
@@ -53,18 +31,11 @@ async def show(hub: Hub, visitor: Visitor, request: Request) -> Response:
 async def decide(hub: Hub, visitor: Visitor, request: Request) -> Response:
     """Write a decision into the audit record."""
     form = {name: str(value) for name, value in (await request.form()).items()}
-    decision, note = form.get("decision", ""), form.get("note", "").strip()
+    decision = form.get("decision", "")
     try:
-        if decision not in DECISIONS:
-            raise UsageError("that is no decision", remedy="press one of the buttons")
-        if decision == "modified" and not note:
-            raise UsageError("what is changed?", remedy="say it in the note")
         found = await _waiting(hub, visitor)
-        chosen = [one for one in found if _key(one) == form.get("key", "")]
-        if not chosen:
-            raise UsageError("it does not wait any more", remedy="it may have been decided elsewhere")
-        ruling = Ruling(decision, "human", note, form.get("grant", "") if chosen[0].paused.asks_grant else "", None)
-        await hub.apart(lambda: _intake(hub, chosen[0]).decide(chosen[0].paused.record, ruling))
+        given = (form.get("key", ""), decision, form.get("note", ""), form.get("grant", ""))
+        await hub.apart(lambda: approvals.decide(hub.environment, found, *given))
     except RestanteError as error:
         return page("approvals.html", await _values(hub, visitor, error=error), visitor, status=error.http_status)
     return RedirectResponse(f"{ROOT}/approvals?done={decision}", 303, headers=HEADERS)
@@ -82,7 +53,7 @@ async def _values(hub: Hub, visitor: Visitor, *, done: str = "", error: Restante
     now = await hub.run(visitor.claim, lambda exchange, _: exchange.clock.now())
     found = await _waiting(hub, visitor)
     return {
-        "waiting": [(_key(one), one) for one in found],
+        "waiting": [(one.key, one) for one in found],
         "now": now,
         "error": error,
         "done": done if done in DECISIONS else "",
@@ -95,44 +66,4 @@ async def _waiting(hub: Hub, visitor: Visitor) -> Sequence[Waiting]:
             "approvals are in files of this machine, which are nobody's account", remedy="restante approvals"
         )
     places = await known_worktrees(hub, visitor)
-    return await hub.apart(lambda: _look(hub, places))
-
-
-def _look(hub: Hub, worktrees: Sequence[str]) -> list[Waiting]:
-    from restante.wiring.intake import open_intake
-    from restante.wiring.oacp import agents_of, projects_of
-
-    found: list[Waiting] = []
-    for home in homes_of(hub.environment, worktrees):
-        for project in projects_of(home):
-            for agent in agents_of(home, project):
-                intake = open_intake(project, agent, hub.environment, home=home)
-                found += [Waiting(home, project, agent, one, *_details(intake, one)) for one in intake.approvals()]
-    return sorted(found, key=lambda one: (one.paused.since is not None, one.paused.since))
-
-
-def _details(intake: Intake, one: Paused) -> tuple[tuple[tuple[str, str, str], ...], str]:
-    """Return what was declared beside the limits, and the record as text."""
-    import json
-
-    record = intake.record(one.record)
-    declared, limits = record.get("task_profile"), record.get("thresholds")
-    measures = limits.items() if isinstance(limits, dict) else ()
-    said = declared if isinstance(declared, dict) else {}
-    lines = tuple(
-        (str(name), str(said.get(str(name).removeprefix("max_"), "")), str(limit)) for name, limit in measures
-    )
-    return lines, json.dumps(record, indent=2, ensure_ascii=False)
-
-
-def _intake(hub: Hub, one: Waiting) -> Intake:
-    from restante.wiring.intake import open_intake
-
-    return open_intake(one.project, one.agent, hub.environment, home=one.home)
-
-
-def _key(one: Waiting) -> str:
-    from hashlib import sha256
-
-    # A form sends line ends of its own, and these are paths.
-    return sha256("\n".join((one.home, one.project, one.agent, one.paused.record)).encode(errors="replace")).hexdigest()
+    return await hub.apart(lambda: approvals.waiting(hub.environment, places))

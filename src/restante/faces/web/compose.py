@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from restante.domain.address import Home, parse_address
-from restante.domain.duration import instant_from, parse_duration
-from restante.domain.errors import NothingThere, Refused, RestanteError, Screened, UsageError
-from restante.domain.message import Draft, Priority, Scope, Sender
+from restante.domain.errors import NothingThere, Refused, RestanteError, Screened
+from restante.domain.message import Priority, Scope
+from restante.domain.writing import Left, Writing
 from restante.faces.web.grounds import known_worktrees
 from restante.faces.web.rendering import page
 
@@ -17,27 +16,19 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from restante.domain.finding import Finding
+    from restante.domain.message import Draft
     from restante.exchange import Exchange
     from restante.exchange.window import LocalWindow
     from restante.faces.web.entering import Visitor
     from restante.faces.web.hub import Hub
 
-_FIELDS = ("to", "text", "priority", "scope", "subject", "conversation", "expires", "repeat")
 _MOST_RECIPIENTS = 500
-
-
-class _Left(NamedTuple):
-    """What became of a text: where it is, and under which id."""
-
-    name: str
-    id: str
-    duplicate: bool
 
 
 async def show(hub: Hub, visitor: Visitor, request: Request) -> Response:
     """Show the form; what the address says is filled in already."""
     given = request.query_params
-    values = {name: given.get(name, "") for name in _FIELDS}
+    values = {name: given.get(name, "") for name in Writing._fields}
     return await _form(hub, visitor, values)
 
 
@@ -51,11 +42,11 @@ async def findings(hub: Hub, visitor: Visitor, request: Request) -> Response:
 async def send(hub: Hub, visitor: Visitor, request: Request) -> Response:
     """Leave the text; where screening finds something, ask again first."""
     form = await request.form()
-    values = {name: str(form.get(name, "")) for name in _FIELDS}
+    values = {name: str(form.get(name, "")) for name in Writing._fields}
     values["text"] = _as_typed(values["text"])
     is_sure = form.get("anyway") == "1"
     try:
-        left = await _leave(hub, visitor, values, is_sure=is_sure)
+        left = await _leave(hub, visitor, Writing(**values), is_sure=is_sure)
     except Screened as error:
         found = await hub.run(visitor.claim, lambda _, window: window.screen(values["text"]))
         return await _form(hub, visitor, values, findings=found, error=None if found else error)
@@ -64,34 +55,33 @@ async def send(hub: Hub, visitor: Visitor, request: Request) -> Response:
     return await _form(hub, visitor, values | {"text": "", "subject": ""}, left=left)
 
 
-async def _leave(hub: Hub, visitor: Visitor, values: dict[str, str], *, is_sure: bool) -> _Left:
-    address = parse_address(values["to"].strip())
+async def _leave(hub: Hub, visitor: Visitor, writing: Writing, *, is_sure: bool) -> Left:
+    address = parse_address(writing.to.strip())
     if address.home is Home.SESSION:
-        if values["repeat"].strip():
-            raise UsageError("only what is left in a worktree can be repeated", remedy="leave the field empty")
+        writing.check_once()
 
-        def post(exchange: Exchange, window: LocalWindow) -> _Left:
-            draft = _draft(values, exchange)
+        def post(exchange: Exchange, window: LocalWindow) -> Left:
+            draft = writing.draft(exchange.clock.now())
             handed = window.post(address.name, draft, allow_warnings=is_sure)
-            return _Left(handed.to.title, handed.posted.message.id, handed.posted.duplicate)
+            return Left(handed.to.title, handed.posted.message.id, handed.posted.duplicate)
 
         return await hub.run(visitor.claim, post)
     if address.home is Home.ROLE:
-        draft = await hub.run(visitor.claim, lambda exchange, _: _draft(values, exchange))
+        draft = await hub.run(visitor.claim, lambda exchange, _: writing.draft(exchange.clock.now()))
         return await hub.apart(lambda: _to_role(hub, visitor, str(address), draft, is_sure=is_sure))
     if address.home is not Home.WORKTREE or address.name not in await known_worktrees(hub, visitor):
-        raise NothingThere(f"nothing can be left at {values['to']!r} from here", remedy="choose one of the list")
-    draft = await hub.run(visitor.claim, lambda exchange, _: _draft(values, exchange))
-    return await hub.apart(lambda: _to_worktree(hub, address.name, draft, values["repeat"].strip(), is_sure=is_sure))
+        raise NothingThere(f"nothing can be left at {writing.to!r} from here", remedy="choose one of the list")
+    draft = await hub.run(visitor.claim, lambda exchange, _: writing.draft(exchange.clock.now()))
+    return await hub.apart(lambda: _to_worktree(hub, address.name, draft, writing.interval_ms, is_sure=is_sure))
 
 
-def _to_role(hub: Hub, visitor: Visitor, role: str, draft: Draft, *, is_sure: bool) -> _Left:
+def _to_role(hub: Hub, visitor: Visitor, role: str, draft: Draft, *, is_sure: bool) -> Left:
     from restante.wiring.pages import roster_for
 
     (copy,) = roster_for(hub.environment, visitor.owner).post(role, draft, allow_warnings=is_sure)
     if copy.posted is None:
         raise copy.problem or Refused(f"nothing was left for {role}")
-    return _Left(role, copy.posted.message.id, copy.posted.duplicate)
+    return Left(role, copy.posted.message.id, copy.posted.duplicate)
 
 
 def _roles(hub: Hub, visitor: Visitor) -> list[tuple[str, str]]:
@@ -105,29 +95,11 @@ def _roles(hub: Hub, visitor: Visitor) -> list[tuple[str, str]]:
     return [(seat.member.role, seat.member.role) for seat in seats]
 
 
-def _to_worktree(hub: Hub, path: str, draft: Draft, repeat: str, *, is_sure: bool) -> _Left:
+def _to_worktree(hub: Hub, path: str, draft: Draft, every: int | None, *, is_sure: bool) -> Left:
     from restante.wiring import open_office
 
-    every = parse_duration(repeat, what="interval") // timedelta(milliseconds=1) if repeat else None
     sent = open_office(path, environment=hub.environment).send(draft, allow_warnings=is_sure, repeat_ms=every)
-    return _Left(path.rpartition("/")[2] or path, sent.posted.message.id, sent.posted.duplicate)
-
-
-def _draft(values: dict[str, str], exchange: Exchange) -> Draft:
-    expires = values["expires"].strip()
-    try:
-        priority, scope = Priority(values["priority"] or "normal"), Scope(values["scope"] or "current_task")
-    except ValueError:
-        raise UsageError("priority or scope is not one of the list", remedy="load the page again") from None
-    return Draft(
-        values["text"],
-        Sender("human", True),
-        priority=priority,
-        scope=scope,
-        subject=values["subject"].strip(),
-        conversation=values["conversation"].strip(),
-        expires=instant_from(expires, exchange.clock.now(), what="expiry") if expires else None,
-    )
+    return Left(path.rpartition("/")[2] or path, sent.posted.message.id, sent.posted.duplicate)
 
 
 async def _form(
@@ -137,7 +109,7 @@ async def _form(
     *,
     findings: list[Finding] | None = None,
     error: RestanteError | None = None,
-    left: _Left | None = None,
+    left: Left | None = None,
 ) -> Response:
     def work(_: Exchange, window: LocalWindow) -> list[tuple[str, str]]:
         rows = window.sessions()

@@ -2,47 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
 from restante.domain.address import Home, parse_address
 from restante.domain.errors import NoSuchMessage
-from restante.domain.text import sender_words
-from restante.faces.web.places import FILTERS, View, view
+from restante.domain.letters import threads_of
+from restante.domain.lifecycle import Show
+from restante.faces.web.places import view
 from restante.faces.web.rendering import HEADERS, page
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from starlette.requests import Request
 
-    from restante.domain.case import Case
     from restante.domain.why import Explanation
     from restante.faces.web.entering import Visitor
     from restante.faces.web.hub import Hub
-
-
-class Step(NamedTuple):
-    """One thing that became of a message: its name among the texts, when, and the word or the reader."""
-
-    name: str
-    at: datetime | None
-    word: str = ""
-
-
-class Letter(NamedTuple):
-    """A message as it is shown."""
-
-    case: Case
-    sender: str
-    steps: tuple[Step, ...]
-
-
-class Thread(NamedTuple):
-    """Messages of one conversation, the newest first; a message of none is one by itself."""
-
-    letters: tuple[Letter, ...]
 
 
 async def show(hub: Hub, visitor: Visitor, request: Request) -> Response:
@@ -88,42 +64,12 @@ async def raw(hub: Hub, visitor: Visitor, request: Request) -> Response:
 
 async def _values(hub: Hub, visitor: Visitor, request: Request) -> dict[str, Any]:
     given = request.query_params
-    wanted = given.get("show", "all")
-    wanted = wanted if wanted in FILTERS else "all"
+    asked = given.get("show", "")
+    wanted = Show(asked) if asked in set(Show) else Show.ALL
     before = _number(given.get("before", ""))
     found = await view(hub, visitor, given.get("at", ""), before=before, wanted=wanted)
-    return {"view": found, "threads": _threads(found), "show": wanted, "filters": tuple(FILTERS), "now": found.now}
-
-
-def _threads(found: View) -> list[Thread]:
-    threads: dict[str, list[Letter]] = {}
-    for case in found.cases:
-        message = case.entry.message
-        threads.setdefault(message.conversation or f"\0{message.id}", []).append(_letter(case, found))
-    return [Thread(tuple(letters)) for letters in threads.values()]
-
-
-def _letter(case: Case, found: View) -> Letter:
-    sender = case.entry.message.sender
-    name = found.names.get(sender.name, "")
-    words = sender_words(sender.name, name, is_verified=sender.verified) if name else sender.label
-    return Letter(case, words, tuple(_steps(case)))
-
-
-def _steps(case: Case) -> list[Step]:
-    standing, message = case.entry.standing, case.entry.message
-    steps = [Step("queued", message.created)]
-    if standing.noticed_at:
-        steps.append(Step("noticed", standing.noticed_at))
-    if standing.seen_at:
-        steps.append(Step("seen", standing.seen_at))
-    for receipt in case.receipts:
-        if receipt.decision:
-            steps.append(Step("decision", receipt.seen_at, receipt.decision.value))
-        if receipt.action:
-            steps.append(Step("action", receipt.seen_at, receipt.action.value))
-    ends = (("withdrawn", standing.withdrawn_at), ("expired", standing.expired_at))
-    return [*steps, *(Step(name, at) for name, at in ends if standing.status.value == name)]
+    threads = threads_of(found.cases, found.names)
+    return {"view": found, "threads": threads, "show": wanted.value, "filters": tuple(Show), "now": found.now}
 
 
 def _number(given: str) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from restante.domain.overview import Reason, mutual_waits
+from restante.domain.overview import mutual_waits
+from restante.domain.urgency import most_urgent_first
 from restante.faces.web.pictures import graph_of, sparkline
 from restante.faces.web.rendering import page
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
     from starlette.requests import Request
@@ -26,17 +26,6 @@ WINDOW = 60
 _MOST_WINDOW = 1_000
 _SAMPLES = 60
 _SAMPLE_SECONDS = 60
-# Idle with unseen mail comes first: it is what nobody else will notice.
-_ORDER = (
-    Reason.BLOCKED,
-    Reason.INBOX_UNREAD,
-    Reason.INBOX_UNACKED,
-    Reason.WAITING_INBOX,
-    Reason.OPEN_TODOS,
-    Reason.DONE,
-    None,
-    Reason.EXITED,
-)
 
 
 class _Look(NamedTuple):
@@ -81,7 +70,7 @@ async def _values(hub: Hub, visitor: Visitor, request: Request) -> dict[str, Any
     given = request.query_params
     wanted = given.get("filter", "").strip()[:100]
     shown = _size(given.get("size", ""))
-    rows = sorted(_fitting(look.rows, wanted), key=_urgency)
+    rows = most_urgent_first(look.rows, wanted)
     unseen = sum(row.counts.unseen for row in look.rows)
     titles = {row.session.id: row.session.title for row in look.rows}
     return {
@@ -98,22 +87,6 @@ async def _values(hub: Hub, visitor: Visitor, request: Request) -> dict[str, Any
         "graph": graph_of(look.rows),
         "spark": sparkline(_HISTORY.note(visitor.owner, look.now, unseen)),
     }
-
-
-def _urgency(row: Row) -> tuple[int, float, str]:
-    oldest = row.counts.oldest_unseen
-    return _ORDER.index(row.reason), oldest.timestamp() if oldest else float("inf"), row.session.title
-
-
-def _fitting(rows: Sequence[Row], wanted: str) -> list[Row]:
-    words = wanted.casefold().split()
-    return [row for row in rows if all(word in _words_of(row) for word in words)]
-
-
-def _words_of(row: Row) -> str:
-    session = row.session
-    reason = row.reason.value if row.reason else ""
-    return " ".join((session.title, session.id, session.vendor, session.worktree, row.state, reason)).casefold()
 
 
 def _size(given: str) -> int:
