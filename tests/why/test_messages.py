@@ -92,7 +92,7 @@ def test_read_and_not_acknowledged_says_since_when_and_by_whom(pair: Scene) -> N
     assert told["cause"] == "seen"
     assert f"by codex:{READER}" in told["sentence"]
     told = pair.why(own, by=WRITER)
-    assert (told["cause"], "by reader (0199bbbb)" in told["sentence"]) == ("seen", True)
+    assert (told["cause"], "by reader (0199bbbb-0000)" in told["sentence"]) == ("seen", True)
 
 
 def test_shown_by_a_checkpoint_and_never_read(pair: Scene) -> None:

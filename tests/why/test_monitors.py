@@ -56,7 +56,7 @@ def test_a_role_whose_holder_was_killed_and_one_whose_lease_ran_out(pair: Scene)
     pair.kill(pid)
     told = pair.why(dead, by=WRITER)
     assert told["cause"] == "role-holder-dead"
-    assert "third (0199cccc)" in told["sentence"]
+    assert "third (0199cccc-0000)" in told["sentence"]
     pair.later(hours=11)
     assert pair.cause(over, by=WRITER) == "not-monitored"
     pair.later(hours=12, minutes=5)

@@ -110,7 +110,7 @@ def test_a_session_that_is_inside_of_a_tool_since_14_minutes(pair: Scene) -> Non
     for message, asker in ((pair.post("reader"), WRITER), (pair.send(), "")):
         told = pair.why(message, by=asker)
         assert told["cause"] == "busy"
-        assert "reader (0199bbbb) is busy for 14 min" in told["sentence"]
+        assert "reader (0199bbbb-0000) is busy for 14 min" in told["sentence"]
         assert told["command"] == f"restante watch {READER}"
 
 

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 from restante.domain.message import Sender
 
+# An id so short is shown to people as it is.
+_SHOWN_WHOLE = 12
+
 
 class Process(NamedTuple):
     """A process, told apart from a later one with the same number.
@@ -101,7 +104,19 @@ class Session(NamedTuple):
     @property
     def title(self) -> str:
         """What people call it: its name, else the beginning of its id. Not escaped."""
-        return self.name or self.id[:8]
+        return self.name or brief(self.id)
+
+
+def brief(session_id: str) -> str:
+    """Return as much of a session's id as people are shown and can name it by. Not escaped.
+
+    An id of version 7 (RFC 9562) begins with the time it was made at: the first eight characters are those of all
+    sessions that began within a minute, the first thirteen those of one millisecond.
+    """
+    if len(session_id) <= _SHOWN_WHOLE:
+        return session_id
+    begins_with_time = session_id[8] == "-" and session_id[14:15] == "7"
+    return session_id[: 13 if begins_with_time else 8]
 
 
 class Arrival(NamedTuple):

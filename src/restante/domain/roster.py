@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from restante.domain.naming import look_alikes
 from restante.domain.overview import Fate, Reason, mutual_waits
-from restante.domain.registry import Presence
+from restante.domain.registry import Presence, brief
 from restante.domain.text import age, iso, one_line, visible
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def named(session: Session) -> str:
 
 
 def short_id(session: Session) -> str:
-    """Return as much of an id as it takes to name the session by it."""
-    return visible(session.id if len(session.id) <= 12 else session.id[:8])
+    """Return as much of an id as it takes to name the session by it, as it is shown."""
+    return visible(brief(session.id))
 
 
 def sent_as(sender: Sender) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
 _TILDES = "~{3,}"
 _LONGEST_NAME = 40
-# "session:" and as much of an id as it takes to name it by; ids that are hardly longer stand as they are.
+# "session:" and the beginning of an id; ids that are hardly longer stand as they are.
 _BEGINNING = 16
 _SHORT_ADDRESS = 20
 

@@ -68,8 +68,8 @@ def test_a_look_of_somebody_else_says_whose_it_is_and_offers_no_answer(cast: Cas
     cast.post(PLANNER, "worker", "text")
     for reader in ("", PLANNER):
         look = cast.by(reader, "inbox", "--session", "worker")
-        assert "to worker (0199bbbb), from planner" in look.out
-        assert "to worker (0199bbbb), a look: nothing was marked" in look.err
+        assert "to worker (0199bbbb-0000), from planner" in look.out
+        assert "to worker (0199bbbb-0000), a look: nothing was marked" in look.err
         assert "restante ack" not in look.out + look.err
         assert "restante reply" not in look.out + look.err
     assert "restante ack" in cast.by(WORKER, "inbox", "--session", "worker").out
@@ -90,7 +90,7 @@ def test_it_is_said_that_words_of_an_acknowledgement_do_not_go_to_the_session_th
     message = cast.post(PLANNER, "worker", "text")
     assert "words for it go by reply, before ack" in cast.by(WORKER, "inbox").out
     answer = cast.restante("ack", message, "-m", "done by the book")
-    assert "is told accepted, and none of the words; for those: restante post 0199aaaa" in answer.err
+    assert "is told accepted, and none of the words; for those: restante post 0199aaaa-0000" in answer.err
     message = cast.post(PLANNER, "worker", "text")
     assert "none of the words" not in cast.by(WORKER, "ack", message).err
     assert "by reply" in cast.restante("help", "ack").out

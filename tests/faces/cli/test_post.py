@@ -23,7 +23,7 @@ HOSTILE = "\x1b[2J\x1b]52;c;aGk=\x07 \u202egpj.elif\u2066 \u05e9\u05dc\u05d5\u05
 def test_an_answer_says_as_whom_it_was_sent_and_what_to_do_next(cast: Cast) -> None:
     answer = cast.by(PLANNER, "post", "worker", "Build", "it.")
     assert answer.code == 0, answer.err
-    assert "to worker (0199bbbb)" in answer.out
+    assert "to worker (0199bbbb-0000)" in answer.out
     assert f"sent as: session:{PLANNER} (verified)" in answer.out
     assert "restante receipts " in answer.err
     assert "warning" not in answer.err
@@ -151,7 +151,7 @@ def test_status_tells_what_became_of_a_message_to_a_session_too(cast: Cast, sent
     cast.act()
     here = sent("to the worktree")
     there = cast.post(PLANNER, "worker", "to a session")
-    assert f"{there}  to worker (0199bbbb), " in cast.restante("status", there).out
+    assert f"{there}  to worker (0199bbbb-0000), " in cast.restante("status", there).out
     assert cast.restante("status", there[-8:]).code == 0
     assert "to the worktree" in cast.restante("status", here).out
     assert cast.by(WORKER, "status", there).code == 3

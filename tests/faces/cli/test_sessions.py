@@ -32,7 +32,7 @@ def test_s39_a_list_merges_the_numbers_of_mailboxes_into_its_table(cast: Cast) -
         *("NAME", "ID", "AGENT", "STATE", "LAST TURN ENDED", "PENDING", "UNSEEN", "OLDEST UNSEEN", "PARKED")
     ]
     line = next(one for one in out if one.startswith("worker"))
-    assert line.split()[:3] == ["worker", "0199bbbb", "codex"]
+    assert line.split()[:3] == ["worker", "0199bbbb-0000", "codex"]
     assert line[out[0].index("PENDING") :].split()[:2] == ["3", "1"]
     assert "just now" in line or " ago" in line
     row = cast.row("worker")
@@ -71,9 +71,9 @@ def test_a_list_names_who_waits_for_whom_and_who_is_idle_with_unread_mail(cast: 
     for session in (PLANNER, WORKER):
         assert cast.by(session, "session", "turn", "ended").code == 0
     answer = cast.by("", "ls")
-    assert "planner (0199aaaa) and worker (0199bbbb) wait for each other" in answer.out
+    assert "planner (0199aaaa-0000) and worker (0199bbbb-0000) wait for each other" in answer.out
     unread = next(one for one in answer.out.splitlines() if one.startswith("idle with unread mail: "))
-    assert "worker (0199bbbb) (1 unseen, oldest " in unread
+    assert "worker (0199bbbb-0000) (1 unseen, oldest " in unread
     assert cast.restante("ls", "--json").json["mutual_waits"] == [[PLANNER, WORKER]]
     assert "next: " in answer.err
 
@@ -279,5 +279,5 @@ def test_bl53_a_list_says_which_names_look_alike(cast: Cast, name: str) -> None:
     assert "look alike" not in cast.restante("ls").out
     assert cast.by(WORKER, "session", "rename", name).code == 0
     (line,) = [one for one in cast.by("", "ls").out.splitlines() if "look alike" in one]
-    assert f"planner ({PLANNER[:8]})" in line
-    assert f"{name} ({WORKER[:8]})" in line
+    assert f"planner ({PLANNER[:13]})" in line
+    assert f"{name} ({WORKER[:13]})" in line

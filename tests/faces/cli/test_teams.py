@@ -51,10 +51,10 @@ def test_who_holds_what_is_listed_with_what_waits(team: Cast) -> None:
     team.by("", "post", ROLE, "text")
     listed = team.by(WORKER, "team", "parser").out.splitlines()
     assert listed[0].split() == ["ROLE", "HELD", "BY", "SINCE", "HEARD", "OF", "PENDING", "UNSEEN"]
-    assert listed[1].startswith(f"* {ROLE}  worker (0199bbbb)")
+    assert listed[1].startswith(f"* {ROLE}  worker (0199bbbb-0000)")
     assert listed[1].split()[-2:] == ["1", "1"]
     assert listed[2].startswith("parser/tester      nobody ")
-    assert listed[3].startswith("parser/writer      planner (0199aaaa)")
+    assert listed[3].startswith("parser/writer      planner (0199aaaa-0000)")
     roles = team.by("", "team", "--json").json["roles"]
     assert [(one["role"], one["session"], one["held"], one["generation"]) for one in roles] == [
         (ROLE, WORKER, True, 1),
@@ -74,7 +74,7 @@ def test_without_teams_it_says_how_one_begins(cast: Cast) -> None:
 def test_a_post_to_a_role_says_who_holds_it_and_as_whom_it_was_sent(team: Cast) -> None:
     answer = team.by(PLANNER, "post", ROLE, "Look", "at", "the", "lexer.")
     assert answer.code == 0
-    assert f"to {ROLE}, held by worker (0199bbbb)" in answer.out
+    assert f"to {ROLE}, held by worker (0199bbbb-0000)" in answer.out
     assert f"sent as: session:{PLANNER} (verified)" in answer.out
     assert "next: restante receipts " in answer.err
     team.by(WORKER, "drop", ROLE)
@@ -93,7 +93,7 @@ def test_a_session_that_is_named_like_a_role_is_still_written_to(team: Cast) -> 
     team.by(WORKER, "session", "rename", "feature/login")
     answer = team.by(PLANNER, "post", "feature/login", "text")
     assert answer.code == 0
-    assert "to feature/login (0199bbbb)" in answer.out
+    assert "to feature/login (0199bbbb-0000)" in answer.out
 
 
 def test_plain_inbox_ack_and_reply_include_the_mail_of_held_roles(team: Cast, sent: Callable[..., str]) -> None:

@@ -57,7 +57,7 @@ def test_s59_a_turn_that_ended_between_two_calls_is_told_by_the_next(cast: Cast,
     cast.by(WORKER, "session", "turn", "ended", "--source", source)
     answer = cast.by("", "watch", "--sessions", "--since", cursor, "--timeout", "5")
     assert answer.code == 0
-    assert "worker (0199bbbb)  done: " in answer.out
+    assert "worker (0199bbbb-0000)  done: " in answer.out
     assert f"({source})" in answer.out
     assert "planner" not in answer.out
 

@@ -178,10 +178,11 @@ def acknowledge(
 
 def _say_who_is_told_no_words(mail: Mail, own: Sequence[str], decision: Decision | None, action: Action | None) -> None:
     """Say to whom words have to be posted: a sender is told states only."""
+    from restante.domain.registry import brief
+
     told = said_words(decision, action, "accepted")
     for sender in desks.senders_told_no_words(mail, own):
-        to = visible(sender)
-        to = to if len(to) <= 12 else to[:8]
+        to = visible(brief(sender))
         tell(f'{to} is told {told}, and none of the words; for those: restante post {to} "TEXT"')
 
 

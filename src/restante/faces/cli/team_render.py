@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from restante.domain.registry import Presence
+from restante.domain.registry import Presence, brief
 from restante.domain.team import Standing, expires
 from restante.domain.text import age, iso, one_line, visible
 from restante.faces.cli.output import paint
@@ -61,7 +61,7 @@ def holder_words(seat: Seat) -> str:
 
 
 def _named(session: str, name: str) -> str:
-    short = visible(session if len(session) <= 12 else session[:8])
+    short = visible(brief(session))
     shown = one_line(name, _LONGEST_NAME)
     return f"{shown} ({short})" if shown else short
 
@@ -69,7 +69,7 @@ def _named(session: str, name: str) -> str:
 def held_words(seat: Seat) -> str:
     """Return until when the caller holds a role, and what waits in it."""
     lease = seat.member.lease
-    until = f", until {iso(expires(lease))} if it is not heard of" if lease else ""
+    until = f", until {iso(expires(lease))} if nothing is heard of you" if lease else ""
     return f"generation {seat.member.generation}{until}"
 
 
