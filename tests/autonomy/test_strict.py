@@ -111,7 +111,7 @@ LET_THROUGH = [
 
 
 @pytest.mark.parametrize(("text", "code"), LET_THROUGH, ids=lambda value: value if " " in value else None)
-def test_what_the_published_table_lets_through_is_held(text: str, code: str) -> None:
+def test_11_3_3_what_the_published_table_lets_through_is_held(text: str, code: str) -> None:
     assert judge(message(text), strict=False).is_accepted, "the table holds it already"
     held = judge(message(text)).decision
     assert held["decision"] == "paused"
@@ -141,7 +141,7 @@ DISGUISED = [
 
 
 @pytest.mark.parametrize(("text", "code"), DISGUISED)
-def test_a_disguise_hides_nothing(text: str, code: str) -> None:
+def test_11_3_3_a_disguise_hides_nothing(text: str, code: str) -> None:
     held = judge(message(text)).decision
     assert held["decision"] == "paused"
     codes = held["reason_codes"]
@@ -164,7 +164,7 @@ def test_a_disguise_hides_nothing(text: str, code: str) -> None:
         ("git push -f", DESTRUCTIVE),
     ],
 )
-def test_every_part_of_a_message_is_looked_at(field: str, text: str, code: str) -> None:
+def test_11_3_2_every_part_of_a_message_is_looked_at(field: str, text: str, code: str) -> None:
     asked = message(**{field: text})
     assert judge(asked, strict=False).is_accepted
     held = judge(asked).decision

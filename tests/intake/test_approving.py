@@ -145,7 +145,7 @@ def test_only_the_named_agent_is_listed(inboxes: Inboxes) -> None:
     assert len(queue(inboxes, "--agent", "codex")) == 1
 
 
-def test_an_approved_message_that_comes_again_is_a_replay(inboxes: Inboxes) -> None:
+def test_11_3_7_an_approved_message_that_comes_again_is_a_replay(inboxes: Inboxes) -> None:
     name = inboxes.task()
     inboxes.policy()
     (inboxes.agents / "codex" / "config.yaml").write_text("autonomy: {default_mode: always_pause}\n")

@@ -84,7 +84,7 @@ def archive(inboxes: Inboxes, name: str, digest: str) -> Told:
     return told
 
 
-def test_a_message_of_just_these_bytes_goes_into_the_archive(inboxes: Inboxes) -> None:
+def test_11_4_3_a_message_of_just_these_bytes_goes_into_the_archive(inboxes: Inboxes) -> None:
     name = inboxes.send()
     raw = message(inboxes, name).read_bytes()
     told = archive(inboxes, name, hashlib.sha256(raw).hexdigest())

@@ -145,7 +145,7 @@ def test_a_typing_mistake_makes_no_phantom(oacp: Oacp, demo: Path, home: Path) -
 
 
 @pytest.mark.parametrize("words", [("--expires", "99999999999d"), ("--expires", "soon"), ("--body-file", "/nowhere")])
-def test_what_cannot_be_is_an_error_and_no_traceback(oacp: Oacp, demo: Path, words: tuple[str, str]) -> None:
+def test_11_4_1_what_cannot_be_is_an_error_and_no_traceback(oacp: Oacp, demo: Path, words: tuple[str, str]) -> None:
     told = oacp(*ASK, "--body", "b", *words)
     assert told.code == 2
     assert "Traceback" not in told.err
@@ -182,7 +182,7 @@ def test_the_sender_is_told_by_the_environment(oacp: Oacp, demo: Path, monkeypat
     assert oacp(*words).json["from"] == "helper"
 
 
-def test_the_inbox_is_listed_in_the_order_of_work_with_what_a_consumer_needs(oacp: Oacp, demo: Path) -> None:
+def test_11_4_2_the_inbox_is_listed_in_the_order_of_work_with_what_a_consumer_needs(oacp: Oacp, demo: Path) -> None:
     low, urgent = sent(oacp), sent(oacp, "--priority", "P0", "--expires", "1h")
     told = oacp("inbox", "demo", "--agent", "codex", "--json").json
     assert (told["project"], told["mode"]) == ("demo", "agent")

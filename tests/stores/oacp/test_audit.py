@@ -144,7 +144,7 @@ def test_an_accepted_message_is_a_replay_and_writes_nothing(desk: Desk) -> None:
     assert len(desk.names()) == 1
 
 
-def test_the_memory_of_what_was_accepted_outlives_the_records(desk: Desk) -> None:
+def test_11_3_7_the_memory_of_what_was_accepted_outlives_the_records(desk: Desk) -> None:
     desk.gate(message(), payload="ab" * 32)
     for name in desk.names():
         (desk.folder / name).unlink()
@@ -437,7 +437,9 @@ def fill(desk: Desk, count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [10, 1000])
-def test_an_evaluation_opens_the_records_that_matter_and_no_others(desk: Desk, count: int, opened: list[str]) -> None:
+def test_11_4_4_an_evaluation_opens_the_records_that_matter_and_no_others(
+    desk: Desk, count: int, opened: list[str]
+) -> None:
     fill(desk, count)
     desk.gate(message(id="msg-warm"))
     opened.clear()

@@ -196,6 +196,6 @@ def test_11_3_8_mail_is_not_readable_for_the_whole_machine(tree: Tree) -> None:
     assert not [one for one in (*sent.inboxes, sent.outbox) if os.stat(one).st_mode & 0o077]
 
 
-def test_11_4_a_time_to_live_beyond_the_calendar_is_an_error_and_no_crash() -> None:
+def test_11_4_1_a_time_to_live_beyond_the_calendar_is_an_error_and_no_crash() -> None:
     with pytest.raises(UsageError, match="calendar"):
         parse_expiry("99999999999d", AT)

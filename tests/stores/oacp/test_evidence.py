@@ -37,7 +37,7 @@ def letters(home: Path) -> list[Path]:
     return sorted((home / "projects" / "demo" / "agents" / "dave" / "dead_letter").iterdir())
 
 
-def test_of_many_that_quarantine_the_same_bytes_at_once_one_copy_is_left(home: Path) -> None:
+def test_11_3_9_of_many_that_quarantine_the_same_bytes_at_once_one_copy_is_left(home: Path) -> None:
     with ThreadPoolExecutor(12) as pool:
         kept = set(pool.map(lambda _: inbox(home).quarantine(NAME, b"bytes\n"), range(24)))
     assert [str(path) for path in letters(home)] == sorted(kept)
@@ -103,7 +103,7 @@ def test_names_as_long_as_names_can_be_are_kept_too(home: Path) -> None:
     assert {one.read_bytes(), other.read_bytes()} == {b"a", b"b"}
 
 
-def test_an_archived_message_has_the_dead_letters_of_its_agent(home: Path) -> None:
+def test_11_3_9_an_archived_message_has_the_dead_letters_of_its_agent(home: Path) -> None:
     agent = home / "projects" / "demo" / "agents" / "dave"
     for path in (agent / "inbox" / NAME, agent / "inbox" / "archive" / NAME):
         assert agent_directory_of(str(path)) == str(agent)

@@ -67,7 +67,7 @@ def test_a_listing_carries_what_a_receiver_needs_to_choose(tree: Tree) -> None:
         assert (one.size, one.modified, one.error) == (status.st_size, status.st_mtime_ns, "")
 
 
-def test_what_did_not_change_is_not_read_again(tree: Tree, reads: list[bytes]) -> None:
+def test_11_4_4_what_did_not_change_is_not_read_again(tree: Tree, reads: list[bytes]) -> None:
     for place in range(40):
         send(tree, "bob", subject=f"s{place}", at=AT + timedelta(seconds=place))
     first = list_inbox(tree, "demo", "bob")

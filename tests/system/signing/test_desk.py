@@ -72,7 +72,7 @@ def test_the_mode_is_what_the_policy_says(home: TrustedHome, config: str | None,
         "a: &a [1]\nb: *a\n",
     ],
 )
-def test_a_policy_that_cannot_be_relied_on_holds_mail_and_is_never_taken_for_off(
+def test_11_3_5_a_policy_that_cannot_be_relied_on_holds_mail_and_is_never_taken_for_off(
     home: TrustedHome, config: str
 ) -> None:
     home.trusting()
@@ -111,7 +111,7 @@ def test_who_has_no_pins_believes_nobody(home: TrustedHome) -> None:
 
 
 @pytest.mark.parametrize(("config", "status"), [(ENFORCE, "invalid"), ("signing: {verify_mode: warn}\n", "verified")])
-def test_a_message_counts_only_for_whom_it_was_written(home: TrustedHome, config: str, status: str) -> None:
+def test_11_3_1_a_message_counts_only_for_whom_it_was_written(home: TrustedHome, config: str, status: str) -> None:
     home.trusting("carl", config=config)
     raw = home.signed(letter(to="dave"))
     verified = home.desk("carl").verify(raw)
@@ -134,7 +134,7 @@ def test_a_receiver_can_choose_to_be_as_lenient_as_the_format(home: TrustedHome)
     assert "audience" in str(verified.auth["reason"])
 
 
-def test_a_message_that_was_carried_to_another_project_counts_there_for_nobody(home: TrustedHome) -> None:
+def test_11_3_1_a_message_that_was_carried_to_another_project_counts_there_for_nobody(home: TrustedHome) -> None:
     make_tree(home.root, "other", "alice", "dave")
     home.trusting()
     home.trusting(project="other")
