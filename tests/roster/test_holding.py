@@ -251,6 +251,13 @@ def test_report_93_the_second_of_two_programs_that_go_by_one_session_acts_as_non
         with pytest.raises(Forbidden, match="another process of it asks"):
             act(ROLE)
     assert second.readings() == []
+    with pytest.raises(Forbidden, match="another process of it asks"):
+        second.drop(ROLE)
+    with pytest.raises(Forbidden, match="another process of it asks"):
+        second.leave(ROLE)
+    holder = town.by().holder(ROLE)
+    assert holder is not None
+    assert holder.id == ALICE, "whoever names its id takes no role away from it"
     parts.close()
 
 

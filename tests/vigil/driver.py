@@ -19,6 +19,8 @@ from restante.wiring.monitors import MonitorParts
 def main() -> None:
     """Do what each line says."""
     parts = MonitorParts({"RESTANTE_DATA": sys.argv[1], "HOME": sys.argv[1]})
+    # It does not run below the made-up processes of the sessions.
+    parts.is_ours = lambda process: process is not None  # type: ignore[method-assign]
     print("ready", flush=True)
     for line in sys.stdin:
         instant, act, mailbox, session = line.split()

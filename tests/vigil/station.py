@@ -60,7 +60,7 @@ class Station:
         self.parts = MonitorParts(self.world.environment, clock=self.clock)
         self.parts.processes = self.processes
         self.opened.append(self.parts)
-        self.host = Vigil(self.parts)
+        self.host = Vigil(self.parts).hosting()
 
     def close(self) -> None:
         """Let go of the databases."""
@@ -69,6 +69,8 @@ class Station:
 
     def vigil(self, session: str = "") -> Vigil:
         """Return the vigil of a session that is proven, or of the person."""
+        # No process of a test runs below the made-up ones of its sessions.
+        self.parts.is_ours = lambda process: process is not None  # type: ignore[method-assign]
         return Vigil(self.parts, lambda: Identity("", session, verified=True))
 
     def roster(self, session: str = "") -> Roster:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,7 @@ from restante.domain.message import Draft
 from restante.domain.monitor import MonitorState, Plan, Sight, Wake, Woken
 from restante.domain.monitoring import Word
 from restante.domain.outlook import Hearing, Mode
-from restante.domain.registry import Process
+from restante.domain.registry import Identity, Process
 from restante.domain.team import LEASE
 from restante.vigil import Vigil
 from restante.wiring import open_office
@@ -404,3 +405,21 @@ def test_a_worktree_is_watched_for_the_session_that_works_there(
     answer = station.look(mailbox)
     assert (answer.word, answer.unseen, answer.mark) == (Word.WAKE, 1, 1)
     assert station.look(mailbox).word is Word.WAITING
+
+
+@pytest.mark.parametrize("who", [Identity(), Identity("", T1), Identity("", T1, verified=True)])
+def test_whoever_proves_nothing_changes_nothing_about_who_is_woken(station: Station, who: Identity) -> None:
+    token = station.arm().monitor
+    assert token
+    station.parts.is_ours = lambda process: process is None  # type: ignore[method-assign]
+    thief = Vigil(station.parts, lambda: who)
+    before = station.parts.monitors.all()
+    for act in (thief.check, thief.heartbeat, thief.stop, partial(thief.arm, session=T1)):
+        with pytest.raises(Forbidden):
+            act(ALICE)
+    with pytest.raises(Forbidden):
+        thief.arm(f"session:{T1}", session=T1)
+    with pytest.raises(Forbidden):
+        thief.reset("/somewhere/p")
+    assert station.parts.monitors.all() == before
+    assert thief.heartbeat(ALICE, token=token.token).word is Word.ACTIVE, "the arming's own token proves enough"

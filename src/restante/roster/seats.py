@@ -154,13 +154,14 @@ class Seats:
 
         Raises:
             RoleHeld: Another session holds it.
+            Forbidden: Another process is the session that holds it.
         """
         parts, role = self._parts, parse_role(role)
         member = parts.teams.member(role, self.identity.owner)
         if member is None:
             return False
         now = parts.clock.now()
-        holding.may_leave(member, self.identity, parts.sessions, parts.processes, now)
+        holding.may_leave(member, self.identity, parts.sessions, parts.processes, parts.is_ours, now)
         has_left = parts.teams.leave(role, self.identity.owner, now) is not None
         if has_left and parts.monitors:
             self.freed = disarming.role_left(role, self.identity.owner, parts.monitors, parts.doorbells)
@@ -190,11 +191,12 @@ class Seats:
         Raises:
             NothingThere: No such role has joined.
             RoleHeld: Another session holds it.
+            Forbidden: Another process is the session that holds it.
         """
         parts, role = self._parts, parse_role(role)
         member = self._member(role)
         now = parts.clock.now()
-        holding.may_leave(member, self.identity, parts.sessions, parts.processes, now)
+        holding.may_leave(member, self.identity, parts.sessions, parts.processes, parts.is_ours, now)
         was = member.lease.session if member.lease else ""
         is_person = self.identity.verified and not self.identity.session
         whose = "" if is_person else self.identity.session or "~"

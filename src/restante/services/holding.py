@@ -137,18 +137,28 @@ def check_free(member: Member, session: Session, sessions: Sessions, processes: 
             raise held_by(member, session.owner, sessions)
 
 
-def may_leave(member: Member, identity: Identity, sessions: Sessions, processes: Processes, now: datetime) -> None:
+def may_leave(
+    member: Member,
+    identity: Identity,
+    sessions: Sessions,
+    processes: Processes,
+    is_ours: Callable[[Process], bool],
+    now: datetime,
+) -> None:
     """Refuse to let anybody but its holder, or a proven person, take a held role out of its team or its holder's hands.
 
     Raises:
         RoleHeld: Another session holds it.
+        Forbidden: Another process is the session that holds it.
     """
     is_person = identity.verified and not identity.session
-    is_mine = member.lease is not None and member.lease.session == identity.session and identity.verified
-    if is_person or is_mine:
+    if is_person or standing_of(member, identity.owner, sessions, processes, now) is not Standing.HELD:
         return
-    if standing_of(member, identity.owner, sessions, processes, now) is Standing.HELD:
+    is_mine = member.lease is not None and member.lease.session == identity.session and identity.verified
+    if not is_mine:
         raise held_by(member, identity.owner, sessions)
+    # Else a session could let go of another one's role by its id, and take it.
+    proven_session(identity, sessions, is_ours)
 
 
 def held_by(member: Member, owner: str, sessions: Sessions) -> RoleHeld:

@@ -58,7 +58,7 @@ class Vigil(Ground):
 
     def hosting(self, owner: str = "") -> Vigil:
         """Return the vigil of a program that hosts receivers for an owner."""
-        return Vigil(self._parts, lambda: Identity(owner), self._rules)
+        return Vigil(self._parts, lambda: Identity(owner, verified=True), self._rules)
 
     # -- beginning -----------------------------------------------------------------------------------------
 
@@ -99,6 +99,7 @@ class Vigil(Ground):
         home = parse_address(mailbox).home
         if home is Home.OACP:
             raise UsageError(f"{mailbox} cannot be watched yet", remedy="watch a role, a session or a worktree")
+        self._check_proven()
         found = arming.session_to_wake(session, self.identity, parts.sessions)
         if home is Home.SESSION and mailbox != found.address:
             raise UsageError(f"{mailbox} is another session's mailbox", remedy=f"watch {found.address}")
@@ -241,13 +242,19 @@ class Vigil(Ground):
     # -- ending --------------------------------------------------------------------------------------------
 
     def stop(self, mailbox: str, *, token: str = "") -> Answer:
-        """Watch a mailbox no longer. Stopping again changes nothing; the ids of tasks to be removed are told once."""
+        """Watch a mailbox no longer. Stopping again changes nothing; the ids of tasks to be removed are told once.
+
+        Raises:
+            Forbidden: Nothing proves who asks.
+        """
         parts = self._parts
+        self._proof(mailbox, token)
         proof = Proof(token, self.identity.session)
         return disarming.stop(mailbox, self.identity.owner, proof, parts.monitors, parts.doorbells)
 
     def reset(self, worktree: str) -> list[Answer]:
         """Watch nothing any more for a worktree: neither its mailbox nor what its sessions armed."""
+        self._check_proven()
         parts, owner = self._parts, self.identity.owner
         here = [one.id for one in parts.sessions.all(owner) if one.worktree == worktree]
         return disarming.worktree_reset(worktree, owner, here, parts.monitors, parts.doorbells)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from restante.domain.address import Home, parse_address
-from restante.domain.errors import RestanteError
+from restante.domain.errors import Forbidden, RestanteError
 from restante.domain.monitoring import NONE, RULES, Proof, Word, ordinal
 from restante.domain.outlook import Outlook, hearing_of, mode_of
 from restante.domain.registry import Identity, Presence
@@ -91,8 +91,27 @@ class Ground:
         if monitor is None:
             return None
         is_itself = self.identity.session == monitor.session
+        if is_itself or not self.identity.session:
+            self._check_proven(token)
         over = ordinal(monitor) if self._is_lost(monitor, is_itself=is_itself) else None
         return Proof(token, self.identity.session, over)
+
+    def _check_proven(self, token: str = "") -> None:
+        """Refuse whoever only claims to be a session, or dropped that claim. An arming's token proves enough.
+
+        Raises:
+            Forbidden: Nothing proves who asks, or another process is that session.
+        """
+        identity = self.identity
+        if token:
+            return
+        if identity.session:
+            holding.proven_session(identity, self._parts.sessions, self._parts.is_ours)
+        elif not identity.verified:
+            raise Forbidden(
+                "nothing proved who asks, so that nothing is changed about who is woken",
+                remedy="run it in the session that is woken, or yourself at a terminal",
+            )
 
     def _is_lost(self, monitor: Monitor, *, is_itself: bool = False) -> bool:
         """Tell whether the session of a monitor is gone, or holds the role no longer under which it armed.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from restante.config import Settings
+    from restante.domain.registry import Process
     from restante.ports import Clock
     from restante.ports.monitoring import Doorbells, Monitors, Sights
     from restante.ports.sessions import Processes, Sessions
@@ -46,6 +47,9 @@ class VigilParts(Protocol):
     @property
     def doorbells(self) -> Doorbells:
         """The signs for whoever listens."""
+
+    def is_ours(self, process: Process) -> bool:
+        """Tell whether the caller may run below a process; see ``RosterParts.is_ours``."""
 
     @property
     def command(self) -> str:

@@ -7,13 +7,11 @@ import sys
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from restante.agents.calling import command_name
 from restante.domain.errors import Refused, UsageError
 from restante.domain.outlook import NO_WAY
 from restante.domain.registry import Identity
 from restante.vigil import Vigil
-from restante.wiring.sessions import SessionParts, open_window
-from restante.wiring.sights import HomeSights
+from restante.wiring.sessions import SessionParts, open_identity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +31,8 @@ class MonitorParts(SessionParts):
     @cached_property
     def all_sights(self) -> Sights:
         """The numbers of mailboxes of every home."""
+        from restante.wiring.sights import HomeSights
+
         return HomeSights(self._environment, self.sights, self.keeping, self.clock)
 
     def lightly(self) -> AbstractContextManager[None]:
@@ -42,6 +42,8 @@ class MonitorParts(SessionParts):
     @property
     def command(self) -> str:
         """How an agent calls this installation."""
+        from restante.agents.calling import command_name
+
         return command_name(os.path.dirname(sys.executable), self._environment)
 
     def adapter(self, vendor: str, name: str = "") -> str:
@@ -61,12 +63,13 @@ class MonitorParts(SessionParts):
         return f"task-{uuid4()}"
 
 
-def open_vigil(environment: Mapping[str, str], directory: str = ".") -> Vigil:
+def open_vigil(environment: Mapping[str, str], directory: str = ".", *, arms: bool = True) -> Vigil:
     """Open the vigil of whoever calls. Opening creates nothing.
 
     Args:
         environment: Where settings and the caller's identity come from.
         directory: Any directory of the worktree that the caller works in.
+        arms: Make what proves the person where nothing was ever armed, too.
 
     Raises:
         BadConfig: The configuration has faults.
@@ -79,7 +82,8 @@ def open_vigil(environment: Mapping[str, str], directory: str = ".") -> Vigil:
             "monitors are kept beside the mail, and server.url names a server that keeps it",
             remedy="run it on the server's machine; for several machines set database.url instead of server.url",
         )
-    return Vigil(parts, lambda: open_window(environment, directory, only_looks=True).identity)
+    only_looks = not (arms or parts.has_roles)
+    return Vigil(parts, lambda: open_identity(environment, directory, only_looks=only_looks))
 
 
 def open_host(environment: Mapping[str, str], parts: MonitorParts | None = None) -> Vigil:
@@ -93,4 +97,4 @@ def open_host(environment: Mapping[str, str], parts: MonitorParts | None = None)
         BadConfig: The configuration has faults.
         UsageError: There is no place for data.
     """
-    return Vigil(parts or MonitorParts(environment), Identity)
+    return Vigil(parts or MonitorParts(environment), lambda: Identity("", verified=True))

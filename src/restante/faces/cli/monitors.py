@@ -73,7 +73,7 @@ def arm(
 ) -> int:
     """Have a session woken when mail comes to a mailbox."""
     mailbox = _whole(mailbox)
-    vigil, at = _open(directory, now)
+    vigil, at = _open(directory, now, arms=True)
     answer = vigil.arm(
         mailbox,
         session=session or "",
@@ -90,7 +90,7 @@ def arm(
 def prepare(mailbox: str, session: str | None, now: str | None, directory: str, as_json: bool) -> int:
     """Arm a mailbox for a scheduled task, unless it is, and print what the task has to do."""
     mailbox = _whole(mailbox)
-    vigil, at = _open(directory, now)
+    vigil, at = _open(directory, now, arms=True)
     answer = vigil.arm(mailbox, session=session or "", plan=Plan.SCHEDULED, only_prepares=True, now=at)
     assert answer.monitor
     text = _prompt_for(mailbox, answer.monitor.token, vigil)
@@ -242,18 +242,18 @@ def mode(mode: str, mailbox: str, session: str | None, now: str | None, director
     if mode not in MODES:
         raise UsageError(f"there is no mode {mode!r}", remedy=f"one of: {', '.join(MODES)}")
     mailbox = _whole(mailbox)
-    vigil, at = _open(directory, now)
+    vigil, at = _open(directory, now, arms=mode == "monitor")
     if mode == "monitor":
         answer = vigil.arm(mailbox, session=session or "", now=at)
         return _armed(answer, mailbox, at, as_json=as_json)
     return _ended([vigil.stop(mailbox)], as_json=as_json, mode=mode)
 
 
-def _open(directory: str, now: str | None = None) -> tuple[Vigil, datetime]:
+def _open(directory: str, now: str | None = None, *, arms: bool = False) -> tuple[Vigil, datetime]:
     """Return the vigil of whoever calls, and the time to go by."""
     from restante.wiring.monitors import open_vigil
 
-    vigil = open_vigil(os.environ, directory)
+    vigil = open_vigil(os.environ, directory, arms=arms)
     return vigil, vigil.clock.now() if now is None else _time(now)
 
 
