@@ -155,3 +155,21 @@ def test_accounts_enter_by_name_and_password_and_see_their_own_alone(ground: Gro
     assert shown.status == 200
     assert b"mine" not in shown.body
     assert b"0 sessions" in shown.body
+
+
+def test_what_is_no_form_is_refused_and_is_no_fault_of_the_server(ground: Ground) -> None:
+    kind = {"Content_Type": "multipart/form-data; boundary=x"}
+    many = (
+        "".join(f'--x\r\nContent-Disposition: form-data; name="f{at}"\r\n\r\nv\r\n' for at in range(1500)) + "--x--\r\n"
+    )
+    cookie = cookie_of(ground)
+    for path, given in (("/ui/enter", ""), ("/ui/settings", cookie)):
+        for body, headers in ((many, kind), ("zz", {"Content_Type": "multipart/form-data"})):
+            connection = http.client.HTTPConnection(ground.api.host, ground.api.port, timeout=30)
+            sent = {name.replace("_", "-"): value for name, value in headers.items()}
+            connection.request("POST", path, body, sent | ({"Cookie": given} if given else {}))
+            answer = connection.getresponse()
+            assert answer.status in (400, 401), path
+            assert b"this is no form" in answer.read()
+            connection.close()
+    assert "fault" not in [one["event"] for one in ground.server.log]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from starlette.formparsers import MultiPartException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, Router
 
-from restante.domain.errors import NothingThere, RestanteError, Unauthorized
+from restante.domain.errors import NothingThere, RestanteError, Unauthorized, UsageError
 from restante.domain.registry import Claim
 from restante.faces.web import (
     approvals,
@@ -25,6 +26,7 @@ from restante.faces.web.entering import COOKIE, FIELD, HEADER, LASTS_SECONDS, Do
 from restante.faces.web.rendering import HEADERS, ROOT, asset, page
 
 if TYPE_CHECKING:
+    from starlette.datastructures import FormData
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
@@ -93,7 +95,8 @@ def _guarded(hub: Hub, door: Door, handler: Any) -> Any:  # noqa: ANN401  an end
             return await _ask_who(hub)
         try:
             if request.method == "POST":
-                given = request.headers.get(HEADER.decode()) or str((await request.form()).get(FIELD, ""))
+                form = await _form_of(request)
+                given = request.headers.get(HEADER.decode()) or str(form.get(FIELD, ""))
                 check_form(visitor, given)
             found: Response = await handler(hub, visitor, request)
             if request.method == "POST":
@@ -105,6 +108,18 @@ def _guarded(hub: Hub, door: Door, handler: Any) -> Any:  # noqa: ANN401  an end
         return found
 
     return endpoint
+
+
+async def _form_of(request: Request) -> FormData:
+    """Return what a form holds; whoever asks for it again is given the same.
+
+    Raises:
+        UsageError: It is none, or larger than any of ours.
+    """
+    try:
+        return await request.form()
+    except MultiPartException as error:
+        raise UsageError(f"this is no form: {error.message}", remedy="load the page again") from None
 
 
 async def _ask_who(hub: Hub, error: RestanteError | None = None) -> Response:
@@ -147,7 +162,7 @@ def _entrance(hub: Hub, door: Door) -> Any:  # noqa: ANN401  an endpoint of Star
     async def endpoint(request: Request) -> Response:
         try:
             if request.method == "POST":
-                form = await request.form()
+                form = await _form_of(request)
                 address = request.client.host if request.client else ""
                 owner = await hub.owner(str(form.get("name", "")), str(form.get("password", "")), address)
             else:
