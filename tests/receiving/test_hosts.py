@@ -9,6 +9,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,7 +24,6 @@ from restante.wiring.serving import live_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.receiving.world import World
 
@@ -98,6 +98,30 @@ def test_a_server_wakes_for_mail_that_it_holds_in_its_memory(world: World, wakes
     assert lines(wakes) == [f"{alice} 1 1 alice-1"]
     kept = b"".join(path.read_bytes() for path in world.data.rglob("*") if path.is_file())
     assert b"token-7f3a" not in kept
+
+
+def test_a_wake_that_hangs_ends_with_its_host_and_with_whatever_it_started(world: World, tmp_path: Path) -> None:
+    script, log = tmp_path / "wake", tmp_path / "processes"
+    script.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! >{log}.new\nmv {log}.new {log}\nwait\n")
+    script.chmod(0o755)
+    world.environment["RESTANTE_WAKE_COMMAND"] = json.dumps([str(script)])
+    alice = world.session("alice-1")
+    world.arm(alice, "command")
+    with host(world, RUN) as process:
+        world.post(alice)
+        assert until(log.exists)
+        process.terminate()
+        said, _ = process.communicate(timeout=20)
+    assert process.returncode == 0, said
+    assert until(lambda: not any(_lives(int(pid)) for pid in log.read_text().split()))
+
+
+def _lives(pid: int) -> bool:
+    """Tell whether a process still runs; one that nobody asked how it ended does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def test_f1_a_killed_host_is_told_of_and_the_next_one_wakes_once_for_what_was_missed(world: World, wakes: Path) -> None:

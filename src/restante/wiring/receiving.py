@@ -113,6 +113,10 @@ class Receivers:
         end = time.monotonic() + _FINISH_SECONDS
         for thread in self._at_work.values():
             thread.join(max(0.0, end - time.monotonic()))
+        if any(thread.is_alive() for thread in self._at_work.values()):
+            from restante.agents.wake.running import end_all
+
+            end_all()
 
     @property
     def looks(self) -> bool:

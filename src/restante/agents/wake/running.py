@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _KEPT = 2000
+# What runs now, each with whatever it started.
+_running: set[subprocess.Popen[bytes]] = set()
 
 
 class Ran(NamedTuple):
@@ -57,15 +59,28 @@ def start(
         )
     except OSError as error:
         return Ran(None, f"{program} cannot be started: {error.strerror}")
+    _running.add(process)
     try:
         said, _ = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.kill()
+        _end(process)
         process.communicate()
         return Ran(None, f"{program} did not end within {timeout:g} s")
+    finally:
+        _running.discard(process)
     return Ran(process.returncode, said[-_KEPT:].decode("utf-8", "replace").strip())
+
+
+def end_all() -> None:
+    """End what still runs, with whatever it started: whoever would have ended it in time ends."""
+    for process in tuple(_running):
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
 
 
 def found(name: str, environment: Mapping[str, str]) -> str:
