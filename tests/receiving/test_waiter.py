@@ -271,6 +271,19 @@ def test_a_waiter_is_ended_with_all_it_started_when_its_session_ends_it(
     assert until(lambda: not waiters.left()), waiters.left()
 
 
+@pytest.mark.parametrize("shell", SHELLS)
+def test_e1_a_waiter_that_is_killed_takes_all_it_started_with_it(
+    world: World, waiters: Waiters, claude: str, shell: str
+) -> None:
+    world.arm(claude)
+    process = waiters.begin_and_wait(shell=shell)
+    assert until(lambda: any("sleep" in one for one in waiters.left())), waiters.left()
+    process.kill()
+    process.wait()
+    assert until(lambda: not waiters.left()), waiters.left()
+    assert not (world.data / "bells" / f"session.{SESSION}.hold").exists()
+
+
 @pytest.mark.slow
 def test_163_a_waiting_session_starts_no_process_and_uses_no_processor(
     world: World, waiters: Waiters, claude: str
@@ -286,7 +299,7 @@ def test_163_a_waiting_session_starts_no_process_and_uses_no_processor(
     before, others = spent(), len(waiters.left())
     time.sleep(2.0)
     assert spent() == before
-    assert len(waiters.left()) == others <= 3
+    assert len(waiters.left()) == others <= 4
 
 
 @contextmanager
