@@ -16,9 +16,9 @@ _TEXT = """\
 ---
 name: {name}
 description: >-
-  Hand work to another agent session on this machine, read and acknowledge mail that other sessions or people left
-  for you, and see which sessions are idle with unread mail. Use it to coordinate with other agents, to wait for
-  an answer of one, or when a checkpoint says that mail waits.
+  Hand work to another agent session on this machine or to a role of a team, hold a role, read and acknowledge mail
+  that other sessions or people left for you, and see which sessions are idle with unread mail. Use it to coordinate
+  with other agents, to wait for an answer of one, or when a checkpoint says that mail waits.
 ---
 
 # Mail between agent sessions
@@ -51,7 +51,20 @@ accepted, rejected, deferred, needs_confirmation. Actions: applied, blocked, pen
 
 `ls` says who is idle, since when, and what waits for them. NAME is a session's name, or at least 8 characters of
 its id. `receipts` says what became of what you posted: unseen, seen, acknowledged, expired. Seen and not acknowledged
-means read and not decided; do not take it for done.
+means read and not decided; do not take it for done. `{command} why ID` says why nobody answered, and what helps.
+
+## Hold a role
+
+```sh
+{command} team
+{command} act-as TEAM/ROLE
+{command} post TEAM/ROLE "what is to be done"
+{command} drop TEAM/ROLE
+```
+
+A role is a mailbox that one session at a time holds. While you hold it, its mail is in your `inbox`, each message with
+`to TEAM/ROLE`; if you are refused because another session took it, you are not that role any more. Take a role when
+your human or your task names it, and drop it when you are done. What is posted to a role that nobody holds waits.
 
 ## Wait
 
@@ -67,6 +80,8 @@ blocked, waiting-inbox, inbox-unread, inbox-unacked, open-todos, done.
 
 - If two sessions wait for each other, `ls` says so: then one of them has to answer first.
 - Do not poll in a loop. Do other work; a checkpoint shows you what comes.
+- If your human wants you woken while you are idle: `{command} monitor arm TEAM/ROLE`. To be woken once, when somebody
+  says what became of a run: `{command} subscribe --help`.
 
 ## Trust
 
