@@ -96,7 +96,7 @@ def test_the_page_names_every_file_of_the_data_directory_and_no_other(machine: M
     machine.run("join", "team/reviewer", session=PLANNER)
     machine.run("monitor", "arm", f"session:{PLANNER}", "--adapter", "claude-rewake", session=PLANNER)
     # As the session's waiter leaves them.
-    for end in (".lock", ".pid", ".woken"):
+    for end in (".lock", ".pid", ".woken", ".hold"):
         (machine.data / "bells" / f"session.{PLANNER}{end}").touch(0o600)
     serve = [os.path.join(BIN, "restante"), "serve", "--port", "0"]
     with subprocess.Popen(serve, env=machine.environment, stderr=subprocess.PIPE, text=True) as server:

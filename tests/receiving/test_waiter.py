@@ -152,6 +152,16 @@ def test_d1_the_next_waiter_does_not_wake_for_the_same_mark(world: World, waiter
     assert second.poll() is None
 
 
+def test_151_from_its_first_waiter_on_a_session_is_said_to_be_woken(
+    world: World, waiters: Waiters, claude: str
+) -> None:
+    world.arm(claude)
+    outlook = world.host.outlook(claude)
+    assert (outlook.mode, "restante install --agent claude" in outlook.reason) == (Mode.TURN, True)
+    waiters.begin_and_wait()
+    assert until(lambda: world.host.outlook(claude).mode is Mode.MONITOR)
+
+
 def test_66_there_is_one_waiter_for_a_session_and_the_second_ends_at_once(
     world: World, waiters: Waiters, claude: str
 ) -> None:

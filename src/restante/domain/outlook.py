@@ -13,7 +13,12 @@ NO_WAY = "none"
 # Receivers are looked after twice a minute.
 SILENCE = timedelta(seconds=90)
 # What these adapters wake waits by itself, in the session, without anybody in between.
-_WAITS_ITSELF = ("claude-rewake",)
+WAITS_ITSELF = ("claude-rewake",)
+# Why nothing wakes there yet: hooks are written only where something is armed, and begin a waiter at the next stop.
+NO_WAITER = (
+    "no waiter of the session was heard of yet: it begins with the session's next stop where its hooks are installed, "
+    "by restante install --agent claude"
+)
 
 
 class Mode(StrEnum):
@@ -99,7 +104,7 @@ def _reason(monitor: Monitor | None, hearing: Hearing, now: datetime, *, is_lost
         return monitor.hindrance
     if monitor.plan is Plan.SCHEDULED or hearing is Hearing.ALIVE:
         return ""
-    if hearing is Hearing.NONE and monitor.adapter in _WAITS_ITSELF:
+    if hearing is Hearing.NONE and monitor.adapter in WAITS_ITSELF:
         return ""
     words = {Hearing.NONE: "no receiver listens", Hearing.GONE: "its receiver ended"}
     return words.get(hearing, "its receiver was not heard of for too long") + "; one is: restante monitor run"

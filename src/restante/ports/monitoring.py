@@ -86,6 +86,9 @@ class Doorbells(Protocol):
     def forget(self, mailbox: str) -> None:
         """Take the bell away; forgetting twice changes nothing."""
 
+    def has_waiter(self, session: str) -> bool:
+        """Tell whether a waiter of a session was heard of since a mailbox was first armed for it."""
+
     def ring(self, mailbox: str) -> None:
         """Ring; where none is expected it changes nothing and costs one look for a file."""
 

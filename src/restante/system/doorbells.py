@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FIFO = ".fifo"
 WAITER = "session."
 # What a session's waiter leaves beside its FIFO; see scripts/restante-waiter.
-LEAVINGS = (".pid", ".lock", ".woken")
+LEAVINGS = (".pid", ".lock", ".woken", ".hold")
 RING = b"r\n"
 QUIT = b"q\n"
 
@@ -115,6 +115,10 @@ class FileDoorbells:
         with suppress(OSError):
             os.unlink(path)
         self._heard.pop(path, None)
+
+    def has_waiter(self, session: str) -> bool:
+        """Tell whether a waiter of a session was heard of; see ``ports.monitoring.Doorbells``."""
+        return is_plain(session) and os.path.exists(self._in(WAITER + session + LEAVINGS[0]))
 
     def ring(self, mailbox: str) -> None:
         """Ring; see ``Doorbells``."""

@@ -29,7 +29,7 @@ from restante.domain.arming import Arming
 from restante.domain.errors import UsageError
 from restante.domain.monitor import Plan
 from restante.domain.monitoring import NONE, Proof
-from restante.domain.outlook import Hearing, Outlook, mode_of
+from restante.domain.outlook import NO_WAITER, WAITS_ITSELF, Hearing, Mode, Outlook, mode_of
 from restante.domain.registry import Identity
 from restante.services import arming, disarming
 from restante.services import monitoring as looking
@@ -118,6 +118,10 @@ class Vigil(Ground):
         )
         answer = arming.keep(wanted, now, parts.monitors, only_prepares=only_prepares)
         disarming.attune(mailbox, owner, parts.monitors, parts.doorbells)
+        armed = answer.monitor
+        if armed and armed.adapter in WAITS_ITSELF and not parts.doorbells.has_waiter(armed.session):
+            kept = self.hindered(mailbox, NO_WAITER, token=armed.token)
+            return answer._replace(monitor=kept.monitor or armed)
         return answer
 
     # -- looking -------------------------------------------------------------------------------------------
@@ -283,6 +287,10 @@ class Vigil(Ground):
         disarming.attune(mailbox, self.identity.owner, self._parts.monitors, self._parts.doorbells)
 
     # -- seeing --------------------------------------------------------------------------------------------
+
+    def effect(self, monitor: Monitor, *, now: datetime | None = None) -> tuple[Mode, str]:
+        """Return what really happens when mail comes, and why that is only a look in the next turn; see ``Mode``."""
+        return self._effect(monitor, self._now(now))[1:]
 
     def outlook(self, mailbox: str, *, now: datetime | None = None) -> Outlook:
         """Tell how the monitor of a mailbox stands. One that nobody armed is not looked at."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from restante.domain.address import Home, parse_address
 from restante.domain.errors import Forbidden, RestanteError
 from restante.domain.monitoring import NONE, RULES, Proof, Word, ordinal
-from restante.domain.outlook import Outlook, hearing_of, mode_of
+from restante.domain.outlook import Hearing, Mode, Outlook, hearing_of, mode_of
 from restante.domain.registry import Identity, Presence
 from restante.services import disarming, holding, identifying
 
@@ -155,6 +155,12 @@ class Ground:
             disarming.attune(mailbox, self.identity.owner, self._parts.monitors, self._parts.doorbells)
         return answer
 
+    def _effect(self, monitor: Monitor, now: datetime) -> tuple[Hearing, Mode, str]:
+        processes = self._parts.processes
+        presence = processes.presence(monitor.receiver) if monitor.receiver else Presence.UNKNOWN
+        hearing = hearing_of(monitor, presence, now)
+        return (hearing, *mode_of(monitor, hearing, now, is_lost=self._is_lost(monitor)))
+
     def _outlook(self, monitor: Monitor, now: datetime) -> Outlook:
         parts = self._parts
         sight, trouble = None, ""
@@ -162,7 +168,5 @@ class Ground:
             sight = parts.all_sights.look(monitor.mailbox, monitor.owner, whole=True)
         except RestanteError as error:
             trouble = error.message
-        presence = parts.processes.presence(monitor.receiver) if monitor.receiver else Presence.UNKNOWN
-        hearing = hearing_of(monitor, presence, now)
-        mode, reason = mode_of(monitor, hearing, now, is_lost=self._is_lost(monitor))
+        hearing, mode, reason = self._effect(monitor, now)
         return Outlook(monitor.mailbox, monitor, sight, trouble, hearing, mode, reason)

@@ -341,6 +341,9 @@ def look(session: str, environment: Mapping[str, str]) -> str:
                 continue
             vigil = host.hosting(monitor.owner)
             with suppress(RestanteError):
+                if monitor.hindrance:
+                    # The waiter that asks is what was missing.
+                    vigil.hindered(monitor.mailbox, "", token=monitor.token)
                 answer = vigil.check(monitor.mailbox)
                 if answer.word is Word.WAKE and answer.monitor is not None:
                     vigil.confirmed(monitor.mailbox, answer.mark, token=answer.monitor.token)

@@ -47,6 +47,7 @@ _ANSWER_FIELDS: dict[str, dict[str, Any]] = {
 # Another process works on the monitors right now: exit code 75.
 _BUSY = record(status=words(("busy",)))
 _ANSWER = {"anyOf": [record(**_ANSWER_FIELDS), _BUSY]}
+_ARMED = {"anyOf": [record(**_ANSWER_FIELDS, mode=words(Mode), reason=TEXT), _BUSY]}
 _ENDED = {"anyOf": [record(status=words((Word.INACTIVE,)), stopped=list_of(TEXT), automations=list_of(TEXT)), _BUSY]}
 _NUMBERS = record(max_id=NUMBER, unseen=NUMBER, queued=NUMBER, noticed=NUMBER, seen=NUMBER, acknowledged=NUMBER)
 _OUTLOOK = record(
@@ -60,7 +61,7 @@ _OUTLOOK = record(
 )
 
 MONITOR_SCHEMAS: dict[str, dict[str, Any]] = {
-    "monitor arm": _ANSWER,
+    "monitor arm": _ARMED,
     "monitor check": _ANSWER,
     "monitor claim": _ANSWER,
     "monitor heartbeat": _ANSWER,
@@ -74,5 +75,5 @@ MONITOR_SCHEMAS: dict[str, dict[str, Any]] = {
     "monitor prompt": {"anyOf": [record(prompt=TEXT), _BUSY]},
     # A line for each thing that happens.
     "monitor run": record(said=TEXT),
-    "monitor mode": {"anyOf": [*_ANSWER["anyOf"], *_ENDED["anyOf"]]},
+    "monitor mode": {"anyOf": [*_ARMED["anyOf"], *_ENDED["anyOf"]]},
 }

@@ -83,7 +83,7 @@ def arm(
         time_to_live=_length(lasts),
         now=at,
     )
-    return _armed(answer, mailbox, at, as_json=as_json)
+    return _armed(answer, mailbox, at, vigil, as_json=as_json)
 
 
 @_answering
@@ -245,7 +245,7 @@ def mode(mode: str, mailbox: str, session: str | None, now: str | None, director
     vigil, at = _open(directory, now, arms=mode == "monitor")
     if mode == "monitor":
         answer = vigil.arm(mailbox, session=session or "", now=at)
-        return _armed(answer, mailbox, at, as_json=as_json)
+        return _armed(answer, mailbox, at, vigil, as_json=as_json)
     return _ended([vigil.stop(mailbox)], as_json=as_json, mode=mode)
 
 
@@ -292,8 +292,15 @@ def _prompt_for(mailbox: str, token: str, vigil: Vigil) -> str:
     return prompt_for(mailbox, token, vigil.command)
 
 
-def _armed(answer: Answer, mailbox: str, at: datetime, *, as_json: bool) -> int:
-    say(json_line(render.json_of(answer, mailbox, at)) if as_json else render.of_arming(answer, at))
+def _armed(answer: Answer, mailbox: str, at: datetime, vigil: Vigil, *, as_json: bool) -> int:
+    assert answer.monitor
+    effect, reason = vigil.effect(answer.monitor, now=at)
+    if as_json:
+        say(json_line({**render.json_of(answer, mailbox, at), "mode": effect, "reason": reason}))
+    else:
+        # Whoever armed would wait for a wake that cannot come.
+        told = {"mode": effect, "reason": reason} if reason else {}
+        say(f"{render.of_arming(answer, at)} {render.line(**told)}".rstrip())
     return 0
 
 
