@@ -206,3 +206,18 @@ def test_a_host_ends_soon_when_told_to_also_where_nothing_is_armed(world: World)
     assert time.monotonic() - began < 10
     assert not (world.data / "bells").exists()
     assert not (world.data / "teams.db").exists()
+
+
+def test_a_host_whose_database_is_out_of_reach_says_so_once_and_goes_on(world: World) -> None:
+    alice = world.session("alice-1")
+    world.arm(alice)
+    (world.data / "teams.db").rename(world.data / "aside")
+    for end in ("-wal", "-shm"):
+        (world.data / f"teams.db{end}").unlink(missing_ok=True)
+    (world.data / "teams.db").write_bytes(b"this is no database" * 400)
+    with world.hosting(Recorder(), watch=0.1):
+        assert until(lambda: world.said)
+        time.sleep(1.0)
+    (said,) = world.said
+    assert said.startswith("nobody is woken until this is over: ")
+    assert "teams.db" in said

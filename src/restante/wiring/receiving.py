@@ -94,17 +94,22 @@ class Receivers:
         """Listen until told to stop; a wake that is on its way then has a moment to end."""
         if self._parts.settings.database_url:
             Thread(target=self._overhear, name="restante-notices", daemon=True).start()
-        next_round = 0.0
+        next_round, trouble = 0.0, ""
         while not self._bells.is_closed:
             wait = max(0.0, min(next_round, self._learn_at, *list(self._due.values())) - time.monotonic())
             for _ in self._bells.ticks(wait):
                 # A database that is out of reach for a while is no reason to end.
-                with suppress(RestanteError):
+                try:
                     if time.monotonic() >= next_round:
                         next_round = time.monotonic() + self._watch
                         self._look_after()
+                        trouble = ""
                     self._hear()
                     self._put_to_work()
+                except RestanteError as error:
+                    if error.message != trouble:
+                        self._say(f"nobody is woken until this is over: {error.message}")
+                    trouble = error.message
                 if min(self._learn_at, *list(self._due.values()), _NEVER) < next_round:
                     # To wait for that, and no longer.
                     break
