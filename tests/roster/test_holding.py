@@ -261,6 +261,15 @@ def test_report_93_the_second_of_two_programs_that_go_by_one_session_acts_as_non
     parts.close()
 
 
+@pytest.mark.parametrize("session", ["", BOB])
+def test_whoever_proves_nothing_takes_no_role_out_of_its_team_though_nobody_holds_it(town: Town, session: str) -> None:
+    town.by().join(ROLE)
+    with pytest.raises(Forbidden, match="nothing proved"):
+        town.by(session, verified=False).leave(ROLE)
+    assert [seat.member.role for seat in town.by().seats()] == [ROLE]
+    assert town.by(BOB).leave(ROLE)
+
+
 def test_report_1071_what_cannot_be_told_is_no_reason_to_take_a_role(town: Town) -> None:
     town.session("no-process", name="", host="elsewhere")
     town.by("no-process").join(ROLE)

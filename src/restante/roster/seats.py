@@ -154,7 +154,7 @@ class Seats:
 
         Raises:
             RoleHeld: Another session holds it.
-            Forbidden: Another process is the session that holds it.
+            Forbidden: Another process is the session that holds it, or nothing proves who asks.
         """
         parts, role = self._parts, parse_role(role)
         member = parts.teams.member(role, self.identity.owner)
@@ -162,6 +162,10 @@ class Seats:
             return False
         now = parts.clock.now()
         holding.may_leave(member, self.identity, parts.sessions, parts.processes, parts.is_ours, now)
+        if not self.identity.verified:
+            raise Forbidden(
+                f"nothing proved who takes {role} out of its team", remedy="run it in a session, or at a terminal"
+            )
         has_left = parts.teams.leave(role, self.identity.owner, now) is not None
         if has_left and parts.monitors:
             self.freed = disarming.role_left(role, self.identity.owner, parts.monitors, parts.doorbells)
