@@ -114,7 +114,7 @@ def causes() -> str:
         "An answer is what is known at that moment. The causes are asked for in this order, the first that holds is "
         "told:\n\n| cause | what it means | what helps next |\n|---|---|---|\n"
         f"{rows.replace('| `` |', '| nothing is to be done |')}\n"
-        "Whoever posted a message may ask, its receiver, and the person whose machine it is. Of mail that is somebody "
+        "Whoever posted a message may ask, its addressee, and the person whose machine it is. Of mail that is somebody "
         "else's only what\nstill waits is told of, as by `restante inbox --session`. The words of an answer are told "
         "where the sender may read them: in a worktree's mailbox.\n"
     )

@@ -308,7 +308,7 @@ def _check_not_ones_own(desk: Desk, mail: Mail, own: Sequence[str]) -> None:
         from restante.domain.errors import Forbidden
 
         raise Forbidden(
-            f"you posted {posted[0].message_id}; only its receiver acknowledges it",
+            f"you posted {posted[0].message_id}; only its addressee acknowledges it",
             remedy=f"restante receipts {posted[0].message_id}",
         )
 

@@ -1,4 +1,4 @@
-"""The whole public Python API: everything a face can ask for, each in one call.
+"""The public Python API of one worktree's mailbox: everything a face can ask for, each in one call.
 
     >>> from restante import Draft, open_office
     >>> office = open_office(".")
@@ -6,8 +6,9 @@
     >>> office.case(sent.posted.message.id).entry.standing.status
     <Status.UNSEEN: 'unseen'>
 
-An office works on one worktree's mailbox. It holds no state of its own; what it is made of comes in through
-``Parts``, which builds each part when it is first asked for.
+It holds no state of its own; what it is made of comes in through ``Parts``, which builds each part when it is first
+asked for. What belongs to no worktree has a class of its own beside it, made in the same way: ``exchange`` (mail
+between sessions), ``roster`` (teams and roles), ``vigil`` (monitors), ``intake`` (verified intake), ``tracing`` (why).
 """
 
 from __future__ import annotations
@@ -426,7 +427,7 @@ class Office:
             parts.doorbells.ring(self.address)
         return done
 
-    # -- the desk itself -------------------------------------------------------------------------------------
+    # -- setting up ------------------------------------------------------------------------------------------
 
     def plan_install(self, agents: Sequence[str], *, intake: bool = False, tools: str = "") -> Plan:
         """Return what installing for agent programs changes."""

@@ -23,8 +23,8 @@ description: >-
 
 # Mail between agent sessions
 
-A message is left in the receiver's mailbox and read at its next checkpoint. Nobody is interrupted; nothing is typed
-into a terminal. Reading is not acknowledging: a message waits until its receiver acknowledges it, and you can see
+A message is left in the addressee's mailbox and read at its next checkpoint. Nobody is interrupted; nothing is typed
+into a terminal. Reading is not acknowledging: a message waits until its addressee acknowledges it, and you can see
 which ones do.
 
 ## Read what is for you

@@ -34,7 +34,7 @@ def status_is(*statuses: Status) -> Callable[[Facts], bool]:
 
 
 def is_to_be_done(facts: Facts) -> bool:
-    """Whether its receiver said that the work is still to be done, be it accepted or not decided."""
+    """Whether its addressee said that the work is still to be done, be it accepted or not decided."""
     status = facts.course.status
     return status is Status.PENDING or (status is Status.ACCEPTED and facts.course.action is Action.PENDING)
 

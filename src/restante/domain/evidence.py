@@ -41,7 +41,7 @@ def _mailbox(facts: Facts) -> str:
 
 def _named(facts: Facts) -> str:
     """Return what the session is called from which an answer is expected."""
-    return named(facts.reader.session) if facts.reader else "its receiver"
+    return named(facts.reader.session) if facts.reader else "its addressee"
 
 
 def _holder(facts: Facts) -> str:

@@ -1,7 +1,7 @@
 """THE table of causes: why a message was not answered (yet), in one sentence, and the one command that helps next.
 
 The first rule that holds is the answer. The rules go the way of a message: is there one, did it end, was it answered,
-was it read, may its receiver have it, is there somebody to read it, would a hook show it, what is that session doing,
+was it read, may its addressee have it, is there somebody to read it, would a hook show it, what is that session doing,
 would anything wake it. The last ones leave nothing open: a cause is found for whatever facts can come together.
 
 docs/howto/why.md is made of this table.
@@ -137,7 +137,7 @@ RULES: tuple[Rule, ...] = (
         "work-pending",
         "It is acknowledged, and the work is still to be done.",
         is_to_be_done,
-        "its receiver said {acknowledged} that the work is still to be done{words}",
+        "its addressee said {acknowledged} that the work is still to be done{words}",
         "{details}",
     ),
     Rule(
@@ -149,35 +149,35 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "refused",
-        "Its receiver decided against it.",
+        "Its addressee decided against it.",
         status_is(Status.REJECTED),
-        "its receiver refused it {acknowledged}{words}",
+        "its addressee refused it {acknowledged}{words}",
         "{details}",
     ),
     Rule(
         "deferred",
-        "Its receiver put it off.",
+        "Its addressee put it off.",
         status_is(Status.DEFERRED),
-        "its receiver put it off {acknowledged}{words}",
+        "its addressee put it off {acknowledged}{words}",
         "{details}",
     ),
     Rule(
         "needs-confirmation",
-        "Its receiver wants to be told to go on.",
+        "Its addressee wants to be told to go on.",
         status_is(Status.NEEDS_CONFIRMATION),
-        "its receiver asked {acknowledged} to be told to go on{words}",
+        "its addressee asked {acknowledged} to be told to go on{words}",
         "{details}",
     ),
     Rule(
         "work-blocked",
         "It is acknowledged, and something blocks the work.",
         status_is(Status.BLOCKED),
-        "its receiver said {acknowledged} that something blocks the work{words}",
+        "its addressee said {acknowledged} that something blocks the work{words}",
         "{details}",
     ),
     Rule(
         "seen",
-        "Its receiver read it, and said nothing of it yet.",
+        "Its addressee read it, and said nothing of it yet.",
         status_is(Status.SEEN),
         "it was read {seen} by {by}, and not acknowledged",
         "{details}",

@@ -2,6 +2,10 @@
 
 ``Mailbox`` is the centre: one contract, several homes. Every home passes tests/contract/. The rules that
 types cannot say stand in the docstrings; a home that keeps them can be used for everything above.
+
+Here is what one worktree's mailbox needs. The modules beside this one say it of mail between sessions, of teams and
+what one caller may ask of their roles, of monitors, of signed mail (``intake``; ``receiving`` for working it off), and
+of explaining why a message was not answered.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def test_s06_s09_only_the_receiver_acknowledges_and_doing_it_again_is_a_success(
     message = cast.post(PLANNER, "worker", "text")
     answer = cast.by(PLANNER, "ack", message)
     assert answer.code == 4
-    assert "only its receiver" in answer.err
+    assert "only its addressee" in answer.err
     assert _pending(cast) == ["text"]
     answer = cast.by(WORKER, "ack", message)
     assert f"acknowledged {message}: accepted" in answer.out
