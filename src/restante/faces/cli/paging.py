@@ -1,13 +1,15 @@
-"""``restante ui``: the page for people, in the browser."""
+"""``restante ui`` and ``restante tui``: the page for people in the browser, and the screen in the terminal."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from restante.domain.errors import NothingThere
+from restante.domain.errors import NothingThere, Refused
 from restante.faces.cli.inputs import seconds_from
 from restante.faces.cli.output import say
+
+_SCREEN = "restante.faces.tui"
 
 
 def ui(wait: str | None, no_browser: bool, directory: str) -> None:
@@ -27,6 +29,22 @@ def ui(wait: str | None, no_browser: bool, directory: str) -> None:
         say(f"open this in a browser within a minute: {url}")
     else:
         say(f"the page is open in your browser: {url.partition('/ui/')[0]}/ui/")
+
+
+def tui(directory: str) -> None:
+    """Show the screen in place of this process."""
+    from importlib.util import find_spec
+
+    from restante.wiring.opening import check_no_agent
+
+    check_no_agent(os.environ, "the screen")
+    if find_spec("textual") is None:
+        raise Refused("the screen's parts are not installed", remedy="pip install 'restante[tui]'")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Refused("the screen needs a terminal", remedy="restante ls shows the same as lines")
+    os.chdir(directory)
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, "-I", "-m", _SCREEN])  # noqa: S606 - no shell is wanted
 
 
 def _opened(url: str) -> bool:

@@ -39,7 +39,7 @@ SESSION_COMMANDS = (
         "or a file with --file. The answer says as whom it was sent: what cannot be proven is labelled so.",
         "post:post",
         (
-            Argument("to", f"{_WHOM} Or TEAM/ROLE.", metavar="ID|NAME|TEAM/ROLE", needed=True),
+            Argument("to", f"{_WHOM} Or TEAM/ROLE.", metavar="ID|NAME", needed=True),
             Argument("words", "The text.", metavar="TEXT|-", many=True, is_text=True),
             FILE,
             Argument("subject", "What it is about, in one line of your own.", ("--subject",), "LINE", default=""),
@@ -192,6 +192,14 @@ SESSION_COMMANDS = (
             Argument("wait", "Wait so long for a server, and start none.", ("--wait",), "DURATION"),
             Argument("no_browser", "Print the address instead; it is good once, for a minute.", ("--no-browser",)),
         ),
+        audience="set-up",
+        answers_json=False,
+    ),
+    Command(
+        "tui",
+        "Look and write in the terminal: sessions, mailboxes, writing and approvals, with the keyboard alone.",
+        "With a server or without one. For people: an agent's command is refused. Needs the extra 'tui'.",
+        "paging:tui",
         audience="set-up",
         answers_json=False,
     ),

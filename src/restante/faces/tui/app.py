@@ -1,0 +1,103 @@
+"""The program: which screen is shown, the thread that asks, the one that watches."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from textual.app import App
+from textual.binding import Binding
+from textual.message import Message
+
+from restante.faces.tui.base import PeopleScreen
+from restante.faces.tui.overview import OverviewScreen
+from restante.faces.tui.texts import text
+from restante.faces.tui.watching import Watching
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.binding import BindingType
+
+    from restante.faces.tui.ground import Ground
+
+_Result = TypeVar("_Result")
+# Ages are shown in words, and the mail of worktrees and roles is watched by nothing but this.
+_LOOK_SECONDS = 5.0
+
+
+class PeopleApp(App[None]):
+    """The screen for people.
+
+    Args:
+        ground: What is asked.
+    """
+
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", text("key.quit"), priority=True, show=False),
+    ]
+    CSS = """
+    .line { height: auto; max-height: 3; padding: 0 1; }
+    .notice { color: $text-warning; }
+    .error { color: $text-error; }
+    .label { width: 14; padding: 0 1; }
+    .field { height: 1; }
+    .field Input { width: 1fr; }
+    .field Select { width: 24; }
+    Rows { height: 1fr; }
+    #reading { height: 1fr; border-top: solid $surface-lighten-2; padding: 0 1; }
+    #reading:focus { border-top: heavy $accent; }
+    #matches { height: auto; max-height: 6; border: none; padding: 0 1; }
+    #text { height: 1fr; min-height: 4; border: none; border-top: solid $surface-lighten-2; }
+    #text:focus { border: none; border-top: heavy $accent; }
+    #findings { max-height: 6; }
+    #buttons { height: 1; }
+    #buttons Button { margin-right: 2; }
+    DecideScreen { align: center middle; }
+    DecideScreen > Vertical { width: 70; height: auto; border: heavy $accent; padding: 0 1; background: $surface; }
+    """
+
+    class Stirred(Message):
+        """Something changed, or changes cannot be waited for any more."""
+
+        def __init__(self, *, is_live: bool) -> None:
+            super().__init__()
+            self.is_live = is_live
+
+    def __init__(self, ground: Ground) -> None:
+        super().__init__()
+        self._ground = ground
+        self.is_live = True
+        # One thread: what is asked later sees what was asked earlier, and databases are opened once.
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="restante-tui")
+        self._watching = Watching(ground, lambda is_live: self._hear(is_live=is_live))
+
+    async def ask(self, work: Callable[[Ground], _Result]) -> _Result:
+        """Ask something in the thread beside; raises whatever it raises."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work, self._ground)
+
+    def on_mount(self) -> None:
+        """Show the overview, and begin to watch."""
+        self.push_screen(OverviewScreen())
+        self.set_interval(_LOOK_SECONDS, self._look_again)
+        self._watching.start()
+
+    def on_unmount(self) -> None:
+        """Let go of the threads."""
+        self._watching.end()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def on_people_app_stirred(self, event: Stirred) -> None:
+        """Let the screen that is seen look again."""
+        self.is_live = event.is_live
+        self._look_again()
+
+    def _hear(self, *, is_live: bool) -> None:
+        if self.is_running:
+            self.post_message(self.Stirred(is_live=is_live))
+
+    def _look_again(self) -> None:
+        if isinstance(self.screen, PeopleScreen):
+            self.screen.stirred()

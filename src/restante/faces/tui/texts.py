@@ -1,0 +1,60 @@
+"""Every English word of the screen: those of all faces for people, and its own. See ``domain.saying``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from restante.domain.saying import SHARED_ENGLISH
+
+ENGLISH = {
+    **SHARED_ENGLISH,
+    "live.off": "the server does not answer; what you see may be old",
+    "key.quit": "Quit",
+    "key.back": "Back",
+    "key.write": "Write",
+    "key.approvals": "Approvals",
+    "key.filter": "Filter",
+    "key.open": "Open",
+    "key.older": "Older",
+    "key.newest": "Newest",
+    "key.why": "Why?",
+    "key.again": "Look again",
+    "key.leave": "Leave it",
+    "key.approve": "Approve",
+    "key.modify": "With a note",
+    "key.decline": "Decline",
+    "key.read": "Read",
+    "list.oldest": "Oldest",
+    "list.role": "role",
+    "list.worktree": "worktree",
+    "list.held": "held by {name}",
+    "list.left": "{count} more sessions fit; press / to look for some",
+    "list.approvals": "{count} wait for your approval: press a",
+    "list.filtered": "only: {words}",
+    "letters.state": "State",
+    "letters.from": "From",
+    "letters.when": "When",
+    "letters.what": "What",
+    "letters.show": "shown: {which}",
+    "letters.later": "newer messages are not shown: press n",
+    "letters.older": "there are older ones: press o",
+    "letters.nothing": "There are no older ones.",
+    "approvals.agent": "Agent",
+    "compose.completing": "Type a part of a name; Enter takes the first, ↓ goes to the list.",
+    "compose.asked": "Change the text, or go to the second button and press Enter.",
+    "compose.dropping": "There is a text. Press Esc again to drop it.",
+    "decide.approved": "Approve this?",
+    "decide.modified": "Approve it as your note says?",
+    "decide.declined": "Decline this?",
+    "decide.how": "Enter writes it down, Esc goes back.",
+    "decide.note": "Note",
+}
+
+
+def text(name: str, /, **values: Any) -> str:  # noqa: ANN401  whatever a text names
+    """Return a text with its values filled in. What is filled in may be anybody's: the result is no markup.
+
+    Raises:
+        KeyError: There is no text of that name, or a value is missing.
+    """
+    return ENGLISH[name].format(**values)
