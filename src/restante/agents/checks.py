@@ -46,11 +46,14 @@ def look(ground: Ground) -> list[Check]:
         *_guarded("ignore rules", partial(_ignore_rules, ground)),
     ]
     for name in AGENTS:
-        program = _program(ground, name)
-        if program.ok is None and name not in (*DEFAULTS, *installed):
+        program, hooks = (
+            _program(ground, name),
+            _guarded(f"{name}: hooks", partial(hook_lines, ground, name, installed)),
+        )
+        is_meant = name in (*DEFAULTS, *installed) or program.ok is not None
+        if not is_meant and all(line.ok is None for line in hooks):
             continue
-        lines.append(program)
-        lines += _guarded(f"{name}: hooks", partial(hook_lines, ground, name, installed))
+        lines += [program, *hooks]
         if name in installed:
             lines.append(switch_line(ground, name))
         if name in installed and PROGRAMS[name].asks_trust:

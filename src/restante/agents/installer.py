@@ -218,9 +218,7 @@ class FileInstaller:
         block = None if data is None else find_block(data, IGNORES, ground.exclude)
         rules = {_RULES[0], *(block.lines[1:-1] if block else ())}
         for change in hooks:
-            if change.after is not None and (
-                is_our_plugin(change.after) or take_out_hooks(change.after, change.path) is None
-            ):
+            if _is_ours_alone(change):
                 rules |= {rule for rule in _RULES if change.path.endswith(rule.decode())}
         for change in skills:
             if change.after is not None and (is_our_skill(change.after) or check_inbox_skill.is_ours(change.after)):
@@ -288,3 +286,10 @@ class FileInstaller:
             return not self.plan_trust().changes
         except RestanteError:
             return False
+
+
+def _is_ours_alone(change: FileChange) -> bool:
+    """Tell whether a file of hooks, or a plugin, holds nothing but what is ours."""
+    if change.after is None or not change.path.endswith(".json"):
+        return is_our_plugin(change.after)
+    return take_out_hooks(change.after, change.path) is None
