@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.vigil.station import ALICE, BOB, T1, T2
 
-from restante.domain.errors import RestanteError
+from restante.domain.errors import RestanteError, RoleHeld
 from restante.domain.monitor import Wake, Woken
 from restante.domain.monitoring import RULES, Word
 from restante.domain.outlook import Hearing, Mode
 from restante.domain.registry import Arrival, Identity, Process
+from restante.system.processes import LocalProcesses, process_of
 
 if TYPE_CHECKING:
     from tests.vigil.station import Station
+
+T3 = "0199dddd-0000-7000-8000-00000000000d"
+T4 = "0199eeee-0000-7000-8000-00000000000e"
 
 
 def _hears(station: Station, mailbox: str = ALICE) -> tuple[Hearing, Mode]:
@@ -158,10 +162,25 @@ def test_1056_a_file_that_names_a_server_which_is_gone_keeps_nobody_from_looking
     assert station.look(f"session:{T1}").word is Word.IDLE
 
 
+def test_134_another_process_under_the_number_of_the_holders_keeps_no_role(station: Station) -> None:
+    station.parts.processes = LocalProcesses()
+    lives = process_of(os.getpid())
+    for session, process in ((T3, lives), (T4, lives._replace(started=lives.started[:-1] + "x"))):
+        arrival = Arrival(session, "codex", worktree="/somewhere/r", process=process)
+        station.world.exchange.window(Identity("", verified=True)).register(arrival)
+    station.arm(ALICE, T3)
+    with pytest.raises(RoleHeld):
+        station.vigil(T2).arm(ALICE)
+    station.arm(BOB, T4)
+    assert station.look(BOB).word in (Word.EXPIRED, Word.INACTIVE)
+    station.roster(T3).act_as(BOB)
+    assert station.vigil(T3).arm(BOB).word is Word.ACTIVE
+
+
 def test_151_before_a_waiter_was_heard_of_a_session_of_claude_is_said_to_be_told_in_its_turns_only(
     station: Station,
 ) -> None:
-    session = "0199dddd-0000-7000-8000-00000000000d"
+    session = T3
     _register(station, session)
     mailbox = f"session:{session}"
     assert station.vigil(session).arm(mailbox).word is Word.ACTIVE

@@ -95,7 +95,7 @@ def test_a_session_of_another_machine(pair: Scene) -> None:
     assert "another machine" in told["sentence"]
 
 
-def test_a_dialog_that_waits_for_a_person(pair: Scene) -> None:
+def test_299_a_dialog_that_waits_for_a_person_is_told_to_whoever_waits_for_the_session(pair: Scene) -> None:
     pair.sign(READER, has_ended=False, seconds_ago=5)
     message = pair.post("reader")
     pair.do("session", "blocked", "permission", by=READER)

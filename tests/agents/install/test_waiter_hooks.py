@@ -49,7 +49,7 @@ def test_with_monitors_claude_code_gets_a_waiter_and_codex_none(repo: Path, bin_
 
 
 @pytest.mark.parametrize("first", [False, True])
-def test_monitors_come_and_go_and_uninstalling_leaves_the_file_as_it_was(
+def test_133_monitors_come_and_go_by_installing_again_and_uninstalling_leaves_the_file_as_it_was(
     repo: Path, bin_dir: Path, env: dict[str, str], first: bool
 ) -> None:
     settings = repo / ".claude" / "settings.local.json"
@@ -75,6 +75,23 @@ def test_the_doctor_tells_of_a_waiter_that_is_missing(repo: Path, bin_dir: Path,
     installed(repo, bin_dir, env, waits=True)
     lines = FileInstaller(str(repo), str(bin_dir), env, waits=True).checks()
     assert not [one for one in lines if one.name == "claude: waiter"]
+
+
+def test_687_a_waiter_that_somebody_changed_by_hand_is_said_to_be_out_of_date_and_not_off(
+    repo: Path, bin_dir: Path, env: dict[str, str]
+) -> None:
+    installed(repo, bin_dir, env, waits=True)
+    settings = repo / ".claude" / "settings.local.json"
+    document = json.loads(settings.read_text())
+    for _, entry in entries(document["hooks"]):
+        if is_waiter(entry):
+            entry["command"] = "FOO=1 " + entry["command"]
+    settings.write_text(json.dumps(document))
+    lines = FileInstaller(str(repo), str(bin_dir), env, waits=True).checks()
+    (line,) = [one for one in lines if one.name == "claude: waiter"]
+    assert (line.ok, "out of date" in line.detail) == (False, True)
+    installed(repo, bin_dir, env, waits=True)
+    assert "FOO=1" not in settings.read_text()
 
 
 def test_the_line_is_wrapped_for_a_shell_that_reads_no_posix_sh() -> None:
