@@ -31,14 +31,14 @@ NO_MATTER_OF_MONITORS = {
 _NAMED = re.compile(r"^ *(?:async )?def test_(?:[a-i]\d_and_)?(?:report_)?(\d{2,4}_\w+)", re.MULTILINE)
 # Tests whose names begin with a number of something else; those of OACP name its clauses.
 _OTHERS = ("41_of_44_restarts_bring_back_pending_mail",)
-_OF_CLAUSES = TESTS / "stores" / "oacp"
+_OF_CLAUSES = (TESTS / "stores" / "oacp", TESTS / "autonomy")
 
 
 def _named() -> set[int]:
     """Return the reports that a test names."""
     found: set[int] = set()
     for path in TESTS.rglob("test_*.py"):
-        names = [] if path.is_relative_to(_OF_CLAUSES) else _NAMED.findall(path.read_text(encoding="utf-8"))
+        names = [] if any(map(path.is_relative_to, _OF_CLAUSES)) else _NAMED.findall(path.read_text(encoding="utf-8"))
         for name in names:
             if name not in _OTHERS:
                 found.update(int(one) for one in re.findall(r"(?:^|_and_)(?:report_)?(\d{2,4})(?=_)", name))
