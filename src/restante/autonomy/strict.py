@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
-from unicodedata import normalize
 
 from restante.autonomy.demotion import Reader
 from restante.autonomy.hard_stops import scan_text
+from restante.autonomy.letters import PLAIN
 from restante.autonomy.lexicon import DESTRUCTIVE, FIXED_SIDE_EFFECT
 from restante.autonomy.strict_lexicon import BY_CATEGORY, HIDDEN, INSTRUCTIONS, RULES, code_of
 from restante.autonomy.vocabulary import STRICT_CODES
@@ -28,19 +28,6 @@ FIELDS = ("subject", "context_keys", "body")
 STRICT_ORDER = {code: number for number, code in enumerate(STRICT_CODES)}
 # Overrides of the writing direction, and tag characters outside the flags that are spelled with them.
 _HIDDEN = "[\u202d\u202e]|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0020-\U000e007f]"
-# Letters of other alphabets that look like Latin ones; one for one, so that places stay.
-_LOOK_ALIKE = str.maketrans(
-    "\u0430\u0435\u043e\u0440\u0441\u0445\u0443\u043a\u043c\u0442\u0456\u0455\u0458\u0501\u04bb\u0261\u03bf\u03b1\u03c1"
-    "\u03bd\u03b9\u0131\u0578\u0585\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425",
-    "aeopcxykmtisjdhgoapviinoABEKMHOPCTX",
-)
-# Letters with accents, one for one. Marks that stand by themselves are left out by the fold.
-_BARE = {
-    place: bare
-    for place in (*range(0xC0, 0x250), *range(0x1E00, 0x1F00))
-    if (bare := normalize("NFD", chr(place))[0]).isascii() and bare.isalpha()
-}
-_PLAIN = _BARE | _LOOK_ALIKE
 _OF_REVIEWS = frozenset({DESTRUCTIVE.category, FIXED_SIDE_EFFECT.category})
 
 
@@ -86,7 +73,7 @@ def scan_strictly(message: Mapping[str, object], declared: Declared, base: Scan)
 def _found(field: str, text: str, declared: Declared) -> Iterator[StrictHit]:
     for match in re.finditer(_HIDDEN, text):
         yield StrictHit("hidden text", HIDDEN, "hides what it says", field, *match.span())
-    folded = fold(text.translate(_PLAIN))
+    folded = fold(text.translate(PLAIN))
     yield from _from_table(field, folded, declared)
     for rule in RULES:
         for match in rule.matches(folded):
