@@ -30,7 +30,7 @@ COMMAND = [sys.executable, "-I", "-c", "from restante.__main__ import main; main
 ACTORS = Path(__file__).with_name("actors.py")
 # The longest that anybody is stopped.
 STOPPED = 8.0
-_STEP = 0.05
+_STEP = 0.1
 
 # The person's own way to wake: it writes down whom, and pokes that session if it is there. Sometimes it is slow, and
 # where a file says so it fails the first time for some marks.

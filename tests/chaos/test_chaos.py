@@ -24,7 +24,7 @@ KEPT = {"person", "restante.db", "teams.db", "mail.lock", "turns", "bells"}
 
 @pytest.mark.parametrize(
     ("seconds", "mean"),
-    [pytest.param(SHORT, 0.6, id="short"), pytest.param(LONG, 2.0, id="long", marks=pytest.mark.slow)],
+    [pytest.param(SHORT, 0.6, id="short"), pytest.param(LONG, 2.5, id="long", marks=pytest.mark.slow)],
 )
 def test_after_chaos_every_message_is_acknowledged_once_and_nothing_is_left(
     seconds: float, mean: float, tmp_path: Path

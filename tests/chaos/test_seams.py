@@ -19,6 +19,7 @@ from tests.vigil.test_processes import DRIVER
 from restante.domain import receiving
 from restante.domain.monitor import MonitorState, Wake, Woken
 from restante.domain.registry import Identity
+from restante.roster import Roster
 from restante.wiring.monitors import MonitorParts
 from restante.wiring.receiving import Receivers
 
@@ -206,33 +207,53 @@ def test_a_wake_that_is_said_to_be_of_the_future_was_missed(world: World) -> Non
 
 
 @pytest.mark.parametrize("count", [6, pytest.param(50, marks=pytest.mark.slow)])
-def test_c2_of_many_sessions_that_arm_at_once_one_does_and_after_it_stopped_again_one(world: World, count: int) -> None:
-    worktree = f"worktree:{world.data}"
-    sessions = [f"session-{number}" for number in range(count)]
-    for one in sessions:
-        world.session(one)
+@pytest.mark.parametrize("mailbox", ["worktree:/somewhere", "team/alice"])
+def test_c2_of_many_sessions_that_arm_at_once_one_does_and_again_one_after_it_stopped_or_was_killed(
+    world: World, mailbox: str, count: int
+) -> None:
+    parts = MonitorParts(world.environment)
+    roster = Roster(parts, lambda: Identity("", verified=True))
     words = [sys.executable, "-I", str(DRIVER), str(world.data)]
-    drivers = [subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in sessions]
+    if mailbox == "team/alice":
+        roster.join(mailbox)
+    drivers = {}
     try:
-        said = [drive(one) for one in drivers]
-        assert said == ["ready"] * count
-        for _ in range(2):
-            for driver, session in zip(drivers, sessions, strict=True):
-                assert driver.stdin
-                driver.stdin.write(f"0 arm {worktree} {session}\n")
-                driver.stdin.flush()
-            said = [drive(one) for one in drivers]
-            assert sorted(said) == ["active", *["role_held"] * (count - 1)]
-            winner = sessions[said.index("active")]
+        for number in range(count):
+            driver = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            drivers[f"session-{number}"] = driver
+        assert [drive(one) for one in drivers.values()] == ["ready"] * count
+        for session, driver in drivers.items():
+            world.session(session, pid=driver.pid)
+        for how in ("stopped", "killed", "armed"):
+            winner = _winner(mailbox, drivers)
             (kept,) = world.host.standing()
-            assert (kept.mailbox, kept.session, kept.state) == (worktree, winner, MonitorState.ACTIVE)
+            assert (kept.mailbox, kept.session, kept.state) == (mailbox, winner, MonitorState.ACTIVE)
             assert len(list((world.data / "bells").iterdir())) == 1
-            world.host.stop(worktree)
-            assert list((world.data / "bells").iterdir()) == []
+            if how == "stopped":
+                world.host.stop(mailbox)
+                assert list((world.data / "bells").iterdir()) == []
+                if mailbox == "team/alice":
+                    assert roster.drop(mailbox) == winner
+            elif how == "killed":
+                one = drivers.pop(winner)
+                one.kill()
+                one.communicate()
     finally:
-        for driver in drivers:
+        parts.close()
+        for driver in drivers.values():
             driver.kill()
             driver.communicate()
+
+
+def _winner(mailbox: str, drivers: dict[str, subprocess.Popen[str]]) -> str:
+    """Let all arm at once, and return who did."""
+    for session, driver in drivers.items():
+        assert driver.stdin
+        driver.stdin.write(f"0 arm {mailbox} {session}\n")
+        driver.stdin.flush()
+    said = {session: drive(driver) for session, driver in drivers.items()}
+    assert sorted(said.values()) == ["active", *["role_held"] * (len(drivers) - 1)], said
+    return next(session for session, word in said.items() if word == "active")
 
 
 def drive(driver: subprocess.Popen[str]) -> str:
