@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -215,6 +216,16 @@ def test_a_role_is_followed_by_its_holder(team: Cast) -> None:
     followed = team.by(WORKER, "watch", ROLE, "--since", cursor, "--timeout", "0.01")
     assert (followed.code, followed.out.count("\n")) == (0, 1)
     assert team.by(WORKER, "watch", ROLE, "--since", "nonsense", "--timeout", "0.01").code == 2
+
+
+def test_every_cursor_that_a_watch_of_a_role_prints_is_one_to_go_on_with(team: Cast) -> None:
+    for text in ("one", "two"):
+        assert team.by(PLANNER, "post", ROLE, text).code == 0
+    told = team.by(WORKER, "watch", ROLE, "--since", "start", "--timeout", "0.01", "--json")
+    cursors = [json.loads(line)["cursor"] for line in told.out.splitlines()]
+    assert len(cursors) >= 3
+    for cursor in cursors:
+        assert team.by(WORKER, "watch", ROLE, "--since", cursor, "--timeout", "0.01").code in (0, 5)
 
 
 def test_a_plain_watch_of_a_session_tells_of_its_roles_too(team: Cast, sent: Callable[..., str]) -> None:

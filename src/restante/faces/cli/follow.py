@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import NoSuchMessage, NothingThere, NoWorktree, UsageError
@@ -12,7 +13,7 @@ from restante.faces.cli.output import json_line, say, tell
 from restante.faces.cli.windows import sessions_are_used
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from restante.domain.mailbox import Changes
     from restante.office import Office
@@ -117,14 +118,37 @@ def watch(
         return watch_sessions(sessions, since, timeout, follow=follow, directory=directory, as_json=as_json)
     if follow:
         raise UsageError("--follow is for --sessions; a mailbox is followed anyway", remedy="leave it out")
+    office = office_of(directory)
+    seconds = seconds_from(timeout) if timeout else None
+    begin = partial(_batches, office, seconds=seconds, directory=directory)
+    return tell_changes(begin, since, "restante watch", as_json=as_json)
+
+
+def tell_changes(
+    begin: Callable[[str | None], tuple[str, Iterable[tuple[str, Changes]]]],
+    since: str | None,
+    again: str,
+    *,
+    as_json: bool,
+) -> int:
+    """Print a line for each thing that happens, and the cursor to go on with.
+
+    Args:
+        begin: Given a cursor (empty for the beginning, ``None`` for now), returns where that is and what happens from
+            there on, with the role in whose mailbox it does; no role for the mailbox that is followed.
+        since: The cursor as it was typed.
+        again: The command that goes on.
+        as_json: Print objects, each with its cursor.
+
+    Returns:
+        0 when anything came, 5 when the time was over.
+    """
     from restante.faces.cli.jsonable import of_change, print_json
     from restante.faces.cli.render import change_line
 
-    office = office_of(directory)
-    seconds = seconds_from(timeout) if timeout else None
     came, cursor = False, since or ""
     try:
-        cursor, batches = _batches(office, "" if since == _BEGINNING else since, seconds, directory)
+        cursor, batches = begin("" if since == _BEGINNING else since)
         for role, batch in batches:
             for change in batch.changes:
                 came = True
@@ -143,12 +167,12 @@ def watch(
     if as_json:
         print_json({"event": "end", "cursor": cursor or _BEGINNING})
     else:
-        tell(f"go on with: restante watch --since {cursor or _BEGINNING}")
+        tell(f"go on with: {again} --since {cursor or _BEGINNING}")
     return 0 if came else 5
 
 
 def _batches(
-    office: Office, since: str | None, seconds: float | None, directory: str
+    office: Office, since: str | None, *, seconds: float | None, directory: str
 ) -> tuple[str, Iterator[tuple[str, Changes]]]:
     """Return where a watch begins and what it tells, with the role in whose mailbox it happens; none for here."""
     if sessions_are_used(office.settings):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import NothingThere, UsageError
+from restante.domain.errors import NothingThere
 from restante.domain.text import iso, visible
 from restante.faces.cli.output import say, tell
 from restante.faces.cli.team_render import (
@@ -20,14 +19,13 @@ from restante.faces.cli.team_render import (
 from restante.faces.cli.windows import number_from, warn_of, window_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from restante.domain.mailbox import Changes
     from restante.domain.message import Draft
     from restante.domain.registry import Identity
     from restante.domain.team import Copy, RoleReading, Seat
     from restante.ports.roles import Roles
-
-_BEGINNING = "start"
 
 
 def roster_of(directory: str, *, only_looks: bool = False) -> Roles:
@@ -253,32 +251,17 @@ def watch_role(role: str, since: str | None, timeout: str | None, *, directory: 
     Returns:
         0 when anything came, 5 when the time was over.
     """
+    from restante.faces.cli.follow import tell_changes
     from restante.faces.cli.inputs import seconds_from
-    from restante.faces.cli.jsonable import of_change, print_json
-    from restante.faces.cli.render import change_line
 
     roster = roster_of(directory)
-    cursor = roster.tip(role) if since is None else "" if since == _BEGINNING else since
-    came = False
-    try:
-        for batch in roster.follow(role, cursor, seconds_from(timeout) if timeout else None):
-            for change in batch.changes:
-                came = True
-                if as_json:
-                    print_json({**of_change(change), "cursor": batch.cursor if change is batch.changes[-1] else cursor})
-                else:
-                    say(change_line(change))
-            cursor = batch.cursor
-            sys.stdout.flush()
-    except KeyboardInterrupt:
-        came = True
-    except UsageError as error:
-        raise UsageError(error.message, remedy="--since start, or the cursor that a watch ended with") from None
-    if as_json:
-        print_json({"event": "end", "cursor": cursor or _BEGINNING})
-    else:
-        tell(f"go on with: restante watch {role} --since {cursor or _BEGINNING}")
-    return 0 if came else 5
+    seconds = seconds_from(timeout) if timeout else None
+
+    def begin(cursor: str | None) -> tuple[str, Iterator[tuple[str, Changes]]]:
+        here = roster.tip(role) if cursor is None else cursor
+        return here, (("", batch) for batch in roster.follow(role, here, seconds))
+
+    return tell_changes(begin, since, f"restante watch {role}", as_json=as_json)
 
 
 def check_not_of_others(messages: Sequence[str], directory: str) -> None:
