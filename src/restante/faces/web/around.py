@@ -36,12 +36,11 @@ async def part(hub: Hub, visitor: Visitor, _: Request) -> Response:
 
 
 def _look(hub: Hub, owner: str) -> _Around:
-    from restante.wiring.monitors import open_host
-    from restante.wiring.pages import roster_for
+    from restante.wiring.pages import roster_for, vigil_for
 
     try:
-        seats = roster_for(hub.environment, owner).seats("")
-        outlooks = open_host(hub.environment).hosting(owner).outlooks()
+        with roster_for(hub.environment, owner) as roster, vigil_for(hub.environment, owner) as vigil:
+            seats, outlooks = roster.seats(""), vigil.outlooks()
     except RestanteError as error:
         return _Around(problem=error.message)
     ordered = sorted(seats, key=lambda seat: (-seat.counts.unseen, seat.member.role))

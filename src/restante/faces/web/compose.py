@@ -78,7 +78,8 @@ async def _leave(hub: Hub, visitor: Visitor, writing: Writing, *, is_sure: bool)
 def _to_role(hub: Hub, visitor: Visitor, role: str, draft: Draft, *, is_sure: bool) -> Left:
     from restante.wiring.pages import roster_for
 
-    (copy,) = roster_for(hub.environment, visitor.owner).post(role, draft, allow_warnings=is_sure)
+    with roster_for(hub.environment, visitor.owner) as roster:
+        (copy,) = roster.post(role, draft, allow_warnings=is_sure)
     if copy.posted is None:
         raise copy.problem or Refused(f"nothing was left for {role}")
     return Left(role, copy.posted.message.id, copy.posted.duplicate)
@@ -88,11 +89,11 @@ def _roles(hub: Hub, visitor: Visitor) -> list[tuple[str, str]]:
     from restante.wiring.pages import roster_for
 
     try:
-        seats = roster_for(hub.environment, visitor.owner).seats("")
+        with roster_for(hub.environment, visitor.owner) as roster:
+            return [(seat.member.role, seat.member.role) for seat in roster.seats("")]
     except RestanteError:
         # Sessions and worktrees can be written to all the same.
         return []
-    return [(seat.member.role, seat.member.role) for seat in seats]
 
 
 def _to_worktree(hub: Hub, path: str, draft: Draft, every: int | None, *, is_sure: bool) -> Left:

@@ -27,9 +27,10 @@ async def show(hub: Hub, visitor: Visitor, _: Request) -> Response:
     """Show all monitors and how they stand."""
 
     def look() -> Sequence[Outlook]:
-        from restante.wiring.monitors import open_host
+        from restante.wiring.pages import vigil_for
 
-        return open_host(hub.environment).hosting(visitor.owner).outlooks()
+        with vigil_for(hub.environment, visitor.owner) as vigil:
+            return vigil.outlooks()
 
     def name(exchange: Exchange, window: LocalWindow) -> tuple[dict[str, str], datetime]:
         return {row.session.id: row.session.title for row in window.sessions()}, exchange.clock.now()
@@ -47,9 +48,10 @@ async def change(hub: Hub, visitor: Visitor, request: Request) -> Response:
         raise UsageError("that cannot be done here", remedy="load the page again")
 
     def work() -> None:
-        from restante.wiring.monitors import open_host
+        from restante.wiring.pages import vigil_for
 
-        open_host(hub.environment).hosting(visitor.owner).stop(mailbox)
+        with vigil_for(hub.environment, visitor.owner) as vigil:
+            vigil.stop(mailbox)
 
     await hub.apart(work)
     return RedirectResponse(f"{ROOT}/monitors", 303, headers=HEADERS)

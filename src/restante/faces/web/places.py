@@ -52,10 +52,10 @@ async def view(hub: Hub, visitor: Visitor, address: str, *, before: int = 0, wan
 def _role(hub: Hub, visitor: Visitor, address: str, before: int, wanted: Show) -> View:
     from restante.wiring.pages import roster_for
 
-    roster = roster_for(hub.environment, visitor.owner)
-    seat = roster.seat(address)
-    found = roster.timeline(address, before=before, limit=WINDOW, fits=wanted.fits)
-    return View(address, address, found.cases, found.older, seat.counts, roster.clock.now(), found.names)
+    with roster_for(hub.environment, visitor.owner) as roster:
+        seat = roster.seat(address)
+        found = roster.timeline(address, before=before, limit=WINDOW, fits=wanted.fits)
+        return View(address, address, found.cases, found.older, seat.counts, roster.clock.now(), found.names)
 
 
 def _worktree(hub: Hub, address: str, path: str, before: int, wanted: Show) -> View:
