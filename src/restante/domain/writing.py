@@ -12,7 +12,7 @@ class Writing(NamedTuple):
     """A form; everything in it may be empty.
 
     Attributes:
-        to: The address of a mailbox.
+        to: The address of a mailbox; a face may take what a session is called, too.
         text: The text.
         priority: How urgent it is; ``normal`` when empty.
         scope: What it is about; ``current_task`` when empty.

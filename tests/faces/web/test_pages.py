@@ -177,8 +177,21 @@ def test_a_text_arrives_as_it_was_typed(page: Page, ground: Ground) -> None:
     assert target.read()["messages"][0]["text"] == text
 
 
-def test_what_cannot_be_left_keeps_the_text_and_says_why(page: Page, ground: Ground, faults: list[str]) -> None:
-    page.goto(f"{ground.ui}/compose?to=session:nobody")
+def test_a_session_is_written_to_by_what_it_is_called(page: Page, ground: Ground) -> None:
+    target = session_in(ground, "target")
+    page.goto(f"{ground.ui}/compose")
+    page.get_by_label("To", exact=True).fill("target")
+    page.get_by_label("Text", exact=True).fill("by name")
+    page.get_by_role("button", name="Leave it", exact=True).click()
+    expect(page.locator(".notice")).to_contain_text("Left for target")
+    assert [one["text"] for one in target.read()["messages"]] == ["by name"]
+
+
+@pytest.mark.parametrize("to", ["session:nobody", "nobody"])
+def test_what_cannot_be_left_keeps_the_text_and_says_why(
+    page: Page, ground: Ground, faults: list[str], to: str
+) -> None:
+    page.goto(f"{ground.ui}/compose?to={to}")
     page.get_by_label("Text", exact=True).fill("do not lose me")
     page.get_by_role("button", name="Leave it", exact=True).click()
     expect(page.locator(".error")).to_contain_text("nobody")
@@ -218,7 +231,7 @@ def test_a_worktree_is_written_to_and_repeats_are_paused_and_removed(page: Page,
     expect(page.locator(".notice")).to_contain_text("Left for tree")
     assert "mind the tests" in (ground.worktree / ".codex-mailbox" / "INBOX.md").read_text()
     page.goto(f"{ground.ui}/repeats")
-    expect(page.locator("article")).to_contain_text("every 1800 s")
+    expect(page.locator("article")).to_contain_text("every 30m · posted 0 times · active")
     page.get_by_role("button", name="Pause").click()
     expect(page.locator("article")).to_contain_text("paused")
     page.get_by_role("button", name="Remove").click()

@@ -56,7 +56,9 @@ async def send(hub: Hub, visitor: Visitor, request: Request) -> Response:
 
 
 async def _leave(hub: Hub, visitor: Visitor, writing: Writing, *, is_sure: bool) -> Left:
-    address = parse_address(writing.to.strip())
+    to = writing.to.strip()
+    # Every address has one of these signs; a word without is what a session is called.
+    address = parse_address(to if ":" in to or "/" in to else f"session:{to}")
     if address.home is Home.SESSION:
         writing.check_once()
 

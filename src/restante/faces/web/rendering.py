@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import timedelta
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import DictLoader, Environment, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
+from restante.domain.duration import format_duration
 from restante.domain.text import age, iso, visible
 from restante.faces.web.texts import text
 
@@ -96,12 +98,16 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.globals |= {"t": text, "asset": asset_url, "root": ROOT}
-    environment.filters |= {"ago": _ago, "iso": _iso, "visible": visible}
+    environment.filters |= {"ago": _ago, "iso": _iso, "lasting": _lasting, "visible": visible}
     return environment
 
 
 def _ago(then: datetime | None, now: datetime) -> str:
     return age(then, now) if then else text("time.never")
+
+
+def _lasting(milliseconds: int) -> str:
+    return format_duration(timedelta(milliseconds=milliseconds))
 
 
 def _iso(time: datetime | None) -> str:
