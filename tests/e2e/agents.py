@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.e2e.model_server import ModelServer
 
 BIN = os.path.dirname(sys.executable)
-RUN_SECONDS = 120
+RUN_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def start(agent: Agent, prompt: str, server: ModelServer, cwd: Path, *options: s
         timeout=RUN_SECONDS,
     )
     events = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    sessions = (event[key] for event in events for key in ("thread_id", "session_id") if key in event)
+    sessions = (event[key] for event in events for key in ("thread_id", "session_id", "sessionID") if key in event)
     return Finished(done.returncode, done.stdout, done.stderr, next(sessions, ""))
 
 
@@ -185,4 +185,88 @@ class Claude:
         return [self.program, "-p", prompt, *output, *options], {"ANTHROPIC_BASE_URL": server.url}
 
 
+@dataclass
+class Opencode:
+    """opencode.
+
+    Attributes:
+        program: Path of its binary.
+        home: Its home directory.
+    """
+
+    program: str
+    home: Path
+    name: str = "opencode"
+    hooks_file: str = ".opencode/plugin/restante.js"
+
+    def environment(self) -> dict[str, str]:
+        """See ``Agent``."""
+        _installed(self.home / ".config" / "opencode")
+        flags = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "FFF", "FILEWATCHER")
+        return _environment(self.home, {f"OPENCODE_DISABLE_{flag}": "1" for flag in flags})
+
+    def trust(self, worktree: Path) -> None:
+        """It asks nobody; but in each directory with settings it installs a package first, which is here already."""
+        _installed(worktree / ".opencode")
+
+    def settings(self, server: ModelServer) -> dict[str, str]:
+        """Return the environment by which it talks to a model server of ours."""
+        options = {"baseURL": f"{server.url}/v1", "apiKey": "of-a-test"}
+        provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"scripted": {}}}
+        settings = {"provider": {"loopback": provider}, "model": "loopback/scripted", "share": "disabled"}
+        return {"OPENCODE_CONFIG_CONTENT": json.dumps(settings)}
+
+    def invocation(self, prompt: str, server: ModelServer, *options: str) -> tuple[list[str], dict[str, str]]:
+        """See ``Agent``."""
+        return [self.program, "run", "--format", "json", *options, prompt], self.settings(server)
+
+
+@dataclass
+class Gemini:
+    """Gemini CLI.
+
+    Attributes:
+        program: Path of its script.
+        home: Its home directory.
+    """
+
+    program: str
+    home: Path
+    name: str = "gemini"
+    hooks_file: str = ".gemini/settings.json"
+
+    def environment(self) -> dict[str, str]:
+        """See ``Agent``."""
+        settings = self.home / ".gemini" / "settings.json"
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        settings.write_text('{"security": {"auth": {"selectedType": "gemini-api-key"}}}')
+        return _environment(self.home, {"GEMINI_API_KEY": "of-a-test", "GEMINI_CLI_TRUST_WORKSPACE": "true"})
+
+    def trust(self, worktree: Path) -> None:
+        """The environment says that every directory is trusted."""
+
+    def invocation(self, prompt: str, server: ModelServer, *options: str) -> tuple[list[str], dict[str, str]]:
+        """See ``Agent``."""
+        words = (
+            "--yolo",
+            "--output-format",
+            "stream-json",
+            "--model",
+            "gemini-2.5-flash",
+            *options,
+            "--prompt",
+            prompt,
+        )
+        return [self.program, *words], {"GOOGLE_GEMINI_BASE_URL": server.url}
+
+
+def _installed(settings: Path) -> None:
+    """Leave what opencode (1.18.33) leaves in a directory of settings once it installed its package there."""
+    (settings / "node_modules").mkdir(parents=True, exist_ok=True)
+    needs = {"dependencies": {"@opencode-ai/plugin": "1.18.33"}}
+    (settings / "package.json").write_text(json.dumps(needs))
+    (settings / "package-lock.json").write_text(json.dumps({"lockfileVersion": 3, "packages": {"": needs}}))
+
+
 AGENTS: dict[str, type[Codex | Claude]] = {"codex": Codex, "claude": Claude}
+MORE_AGENTS: dict[str, type[Opencode | Gemini]] = {"opencode": Opencode, "gemini": Gemini}

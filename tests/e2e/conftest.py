@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.e2e import programs
-from tests.e2e.agents import AGENTS, Claude, Codex
+from tests.e2e.agents import AGENTS, MORE_AGENTS, Claude, Codex, Gemini, Opencode
 from tests.e2e.worktree import Gate, Worktree
 
 if TYPE_CHECKING:
@@ -26,12 +26,21 @@ def _program(name: str) -> str | programs.Unavailable:
 
 def agent_in(name: str, home: Path) -> Codex | Claude:
     """Return a program in a home directory; the test is skipped where it is not available."""
+    return AGENTS[name](_found(name), home)
+
+
+def more_agent_in(name: str, home: Path) -> Opencode | Gemini:
+    """Return one of the further programs; as ``agent_in``."""
+    return MORE_AGENTS[name](_found(name), home)
+
+
+def _found(name: str) -> str:
     found = _program(name)
     if isinstance(found, programs.Unavailable):
         if os.environ.get("RESTANTE_TEST_REQUIRE_PROGRAMS"):
             raise found
         pytest.skip(f"the real {name} program is not available: {found}")
-    return AGENTS[name](found, home)
+    return found
 
 
 @pytest.fixture(params=["codex", "claude"])
@@ -56,7 +65,7 @@ def gate(tmp_path: Path) -> Iterator[Gate]:
     made.close()
 
 
-def worktree_of(agent: Codex | Claude, root: Path) -> Worktree:
+def worktree_of(agent: Codex | Claude | Opencode | Gemini, root: Path) -> Worktree:
     """Return a new repository with Restante installed, trusted by the agent's person."""
     made = Worktree(root, agent.environment())
     made.init()

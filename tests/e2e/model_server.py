@@ -1,8 +1,10 @@
 """A model server of our own, on loopback: what the real agent programs talk to in the end-to-end tests.
 
-It speaks as much of two published protocols as the programs need, as server-sent events: the Responses API
-(https://platform.openai.com/docs/api-reference/responses-streaming) for Codex and the Messages API
-(https://docs.anthropic.com/en/api/messages-streaming) for Claude Code. Its "model" follows a script: each
+It speaks as much of published protocols as the programs need, as server-sent events: the Responses API
+(https://platform.openai.com/docs/api-reference/responses-streaming) for Codex, the Messages API
+(https://docs.anthropic.com/en/api/messages-streaming) for Claude Code, Chat Completions
+(https://platform.openai.com/docs/api-reference/chat-streaming) for opencode and generateContent
+(https://ai.google.dev/api/generate-content) for Gemini CLI. Its "model" follows a script: each
 request that carries tools takes the next step. A step may be a function, which is called when its request has
 arrived and before it is answered, so that a test acts at that very moment. Every request is kept.
 """
@@ -25,6 +27,8 @@ Json = dict[str, Any]
 _MOST_REQUESTS = 60
 _MOST_BYTES = 16 * 1024 * 1024
 _SOCKET_SECONDS = 60
+# Where in a request there is what the model reads.
+_READ = ("instructions", "system", "systemInstruction", "input", "messages", "contents")
 _AFTER_SCRIPT = "The script is over."
 
 
@@ -47,13 +51,13 @@ class Request:
     @property
     def prompt(self) -> str:
         """All the text that the model would read, without the tools' descriptions."""
-        parts = (self.body.get(key) for key in ("instructions", "system", "input", "messages"))
+        parts = (self.body.get(key) for key in _READ)
         return "\n".join(text for part in parts for text in _texts(part))
 
     @property
     def size(self) -> int:
         """Bytes of what the model would read, in JSON."""
-        parts = {key: self.body.get(key) for key in ("instructions", "system", "input", "messages")}
+        parts = {key: self.body.get(key) for key in _READ}
         return len(json.dumps(parts, ensure_ascii=False).encode())
 
 
@@ -97,7 +101,7 @@ class Dialect(Protocol):
         """Whether a request asks the model anything at all."""
 
     def events(self, body: Json, step: Step, number: int) -> Iterator[Json]:
-        """Yield the events of an answer; each has its ``type``."""
+        """Yield the events of an answer; those that have a name have it as their ``type``."""
 
 
 class Responses:
@@ -181,7 +185,67 @@ class Messages:
         yield {"type": "message_stop"}
 
 
-DIALECTS: dict[str, Dialect] = {"codex": Responses(), "claude": Messages()}
+class ChatCompletions:
+    """Chat Completions, as opencode uses it."""
+
+    def is_turn(self, path: str, body: Json) -> bool:
+        """Side questions, for example for a title, carry no tools."""
+        return self.is_question(path) and bool(body.get("tools"))
+
+    def is_question(self, path: str) -> bool:
+        """See ``Dialect``."""
+        return path.endswith("/chat/completions")
+
+    def events(self, body: Json, step: Step, number: int) -> Iterator[Json]:
+        """See ``Dialect``."""
+        calls = [("bash", {"command": command, "description": "Work on the task"}) for command in step.shell]
+        calls += [(f"restante_{name}", arguments) for name, arguments in step.tools]
+        made = [
+            {
+                "index": place,
+                "id": f"call_{number}_{place}",
+                "type": "function",
+                "function": {"name": name, "arguments": json.dumps(arguments)},
+            }
+            for place, (name, arguments) in enumerate(calls)
+        ]
+        delta: Json = {"role": "assistant", "content": step.text or None}
+        chunk = {"id": f"chat_{number}", "object": "chat.completion.chunk", "created": 0, "model": body.get("model")}
+        yield {**chunk, "choices": [{"index": 0, "delta": delta | ({"tool_calls": made} if made else {})}]}
+        reason = "tool_calls" if made else "stop"
+        usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+        yield {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage}
+
+
+class GenerateContent:
+    """generateContent, as Gemini CLI uses it."""
+
+    def is_turn(self, path: str, body: Json) -> bool:
+        """Side questions carry no tools."""
+        return path.endswith(":streamGenerateContent") and bool(body.get("tools"))
+
+    def is_question(self, path: str) -> bool:
+        """See ``Dialect``."""
+        return path.endswith(":streamGenerateContent")
+
+    def events(self, body: Json, step: Step, number: int) -> Iterator[Json]:
+        """See ``Dialect``."""
+        parts: list[Json] = [{"text": step.text}] if step.text else []
+        parts += [{"functionCall": {"name": "run_shell_command", "args": {"command": one}}} for one in step.shell]
+        parts += [
+            {"functionCall": {"name": f"mcp_restante_{name}", "args": arguments}} for name, arguments in step.tools
+        ]
+        content = {"role": "model", "parts": parts}
+        usage = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
+        yield {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}], "usageMetadata": usage}
+
+
+DIALECTS: dict[str, Dialect] = {
+    "codex": Responses(),
+    "claude": Messages(),
+    "opencode": ChatCompletions(),
+    "gemini": GenerateContent(),
+}
 
 
 @dataclass
@@ -299,7 +363,8 @@ class _Handler(BaseHTTPRequestHandler):
         # A program that was killed, or that interrupts its turn, hangs up in the middle.
         with suppress(BrokenPipeError, ConnectionResetError):
             for event in events:
-                self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
+                name = f"event: {event['type']}\n" if "type" in event else ""
+                self.wfile.write(f"{name}data: {json.dumps(event)}\n\n".encode())
             self.wfile.flush()
 
 

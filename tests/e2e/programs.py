@@ -2,7 +2,8 @@
 
 Run as ``python -m tests.e2e.programs`` it fetches them beforehand. What the environment may say:
 
-* ``RESTANTE_TEST_CODEX``, ``RESTANTE_TEST_CLAUDE``: use this program and fetch nothing;
+* ``RESTANTE_TEST_CODEX``, ``RESTANTE_TEST_CLAUDE``, ``RESTANTE_TEST_OPENCODE``, ``RESTANTE_TEST_GEMINI``: use this
+  program and fetch nothing;
 * ``RESTANTE_TEST_CACHE``: where to keep them, instead of ``.cache/agent-programs``;
 * ``RESTANTE_TEST_REQUIRE_PROGRAMS``: a program that cannot be had is a failure, not a reason to skip.
 """
@@ -39,7 +40,7 @@ class Program:
         name: What we call it.
         package: Its npm package.
         version: The version the tests were written against.
-        binaries: Where its platform packages keep the native binary, below ``node_modules``.
+        binaries: Where its packages keep what is run, below ``node_modules``.
     """
 
     name: str
@@ -62,6 +63,8 @@ class Program:
 PROGRAMS = {
     "codex": Program("codex", "@openai/codex", "0.171.0", ("@openai/codex-*/vendor/*/bin/codex",)),
     "claude": Program("claude", "@anthropic-ai/claude-code", "2.1.332", ("@anthropic-ai/claude-code-*/claude",)),
+    "opencode": Program("opencode", "opencode-ai", "1.18.33", ("opencode-*/bin/opencode",)),
+    "gemini": Program("gemini", "@google/gemini-cli", "0.61.0", (".bin/gemini",)),
 }
 
 

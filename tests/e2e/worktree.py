@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COMMAND_SECONDS = 60
-GATE_SECONDS = 30
+GATE_SECONDS = 120
 
 
 def git(cwd: Path, *arguments: str) -> str:
