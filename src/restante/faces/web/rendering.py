@@ -12,6 +12,7 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
 from restante.domain.duration import format_duration
+from restante.domain.registry import brief
 from restante.domain.text import age, iso, visible
 from restante.faces.web.texts import text
 
@@ -98,7 +99,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.globals |= {"t": text, "asset": asset_url, "root": ROOT}
-    environment.filters |= {"ago": _ago, "iso": _iso, "lasting": _lasting, "visible": visible}
+    environment.filters |= {"ago": _ago, "brief": brief, "iso": _iso, "lasting": _lasting, "visible": visible}
     return environment
 
 

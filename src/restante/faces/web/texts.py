@@ -70,6 +70,8 @@ ENGLISH = {
     "monitors.numbers": "Numbers",
     "monitors.sight": "{unseen} unseen, {noticed} noticed, mark {mark}",
     "monitors.stop": "Stop",
+    "mode.monitor": "its session is woken",
+    "mode.turn": "its next turn shows it",
     "hearing.alive": "is heard of",
     "hearing.stale": "silent",
     "hearing.gone": "its process ended",
