@@ -436,6 +436,16 @@ def fill(desk: Desk, count: int) -> None:
         (desk.folder / f"20261001T110000Z_msg-{number:06d}.yaml").write_bytes(other)
 
 
+@pytest.mark.parametrize("name", [b"resul4:", b"result: |", b"result: {}\nresult:", b"before:"])
+def test_a_state_that_is_not_the_results_is_not_seen_at_a_glance(desk: Desk, name: bytes) -> None:
+    raw = (desk.folder / desk.gate(message(), PAUSING).name).read_bytes()
+    assert quick_facts(raw) == facts_of(parse_record(raw))
+    assert quick_facts(raw.replace(b"\nresult:", b"\n" + name)) is None
+    assert (
+        quick_facts(raw.replace(b"\nresult:", b"\nresult:\n  x: 1\n" + name)) is None or name == b"result: {}\nresult:"
+    )
+
+
 @pytest.mark.parametrize("count", [10, 1000])
 def test_11_4_4_an_evaluation_opens_the_records_that_matter_and_no_others(
     desk: Desk, count: int, opened: list[str]

@@ -166,6 +166,7 @@ _NO_TEXT = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null
 _ID = re.compile(rb"^message_id:(?: " + _TEXT + rb"$)?", re.MULTILINE)
 _CONVERSATION = re.compile(rb"^conversation_id:(?: (?:" + _TEXT + rb"|(null))$)?", re.MULTILINE)
 _STATE = re.compile(rb"^  final_state:(?: ([a-z_]+)$)?", re.MULTILINE)
+_RESULT = re.compile(rb"^result:(?:\n((?:  [^\n]*\n)*))?", re.MULTILINE)
 _EVALUATION = re.compile(rb"^evaluation_id:(?: (eval-[0-9a-f]{16})$)?", re.MULTILINE)
 
 
@@ -180,9 +181,12 @@ def facts_of(record: Mapping[str, object]) -> Facts:
 
 def quick_facts(raw: bytes) -> Facts | None:
     """Return the facts where the file says each exactly once and as plainly as our writers do, else ``None``."""
-    found = [pattern.findall(raw) for pattern in (_RECEIVER, _ID, _STATE, _EVALUATION)]
+    found = [pattern.findall(raw) for pattern in (_RECEIVER, _ID, _STATE, _EVALUATION, _RESULT)]
     conversation = _CONVERSATION.findall(raw)
     if any(len(one) != 1 or not one[0] for one in found) or len(conversation) > 1:
+        return None
+    # The state is the result's, and of no other part.
+    if not _STATE.search(found.pop()[0]):
         return None
     thread = b""
     if conversation:
