@@ -27,6 +27,7 @@ from restante.system.pulse import DataWatcher
 from restante.system.secrets import digest, known_person_token, person_token, session_secret
 from restante.system.turns import TurnFiles
 from restante.wiring import scanners_of
+from restante.wiring.closing import note
 from restante.wiring.keeping import FileKeeping, FixedKeeping
 from restante.wiring.role_bell import RoleBell
 from restante.wiring.serving import live_server
@@ -208,6 +209,7 @@ class SessionParts:
         self._listener: PostgresWatcher | None = None
         # Who is asked instead, where a server is configured.
         self.server: RemoteWindow | None = None
+        note(self)
 
     @cached_property
     def turns(self) -> Turns:

@@ -7,6 +7,7 @@ out the tools of one that did not. Nothing is kept between two calls, so that on
 from __future__ import annotations
 
 import json
+import sys
 from _thread import allocate_lock
 from typing import TYPE_CHECKING, Any
 
@@ -114,6 +115,7 @@ class Server:
         if answers:
             self.write(answers, in_list=in_list)
         self._mark(seen)
+        _let_go()
 
     def _mark(self, seen: list[Callable[[], object]]) -> None:
         from contextlib import suppress
@@ -169,7 +171,9 @@ class Server:
     def _call(self, params: Json) -> Told:
         from restante.faces.mcp import acts
         from restante.faces.mcp.places import CallPlace
+        from restante.wiring.closing import begin
 
+        begin()
         name, arguments = _called(params)
         place = CallPlace(self._environment, _meta_in(params))
         if name == CHECKPOINT:
@@ -196,7 +200,9 @@ class Server:
     def _wait(self, asked: str | int, arguments: Json, meta: Json) -> None:
         from restante.faces.mcp.places import CallPlace
         from restante.faces.mcp.waiting import wait
+        from restante.wiring.closing import begin
 
+        begin()
         token = meta.get("progressToken")
 
         def goes_on(share: float) -> bool:
@@ -217,13 +223,16 @@ class Server:
             except OSError:
                 return
             self._mark([told.seen] if told and told.seen else [])
+        _let_go()
 
     def _read(self, params: Json) -> Json:
         from restante.domain.errors import NothingThere, RestanteError
         from restante.faces.mcp import acts
         from restante.faces.mcp.places import CallPlace
         from restante.faces.mcp.telling import failed
+        from restante.wiring.closing import begin
 
+        begin()
         uri = params.get("uri")
         if not isinstance(uri, str):
             raise _FaultError(_BAD_PARAMS, "uri is no text")
@@ -233,6 +242,13 @@ class Server:
             code = _NO_RESOURCE if isinstance(error, NothingThere) else _INTERNAL
             raise _FaultError(code, failed(error).text) from None
         return {"contents": [{"uri": uri, "mimeType": "text/plain", "text": text}]}
+
+
+def _let_go() -> None:
+    """Close what answering opened; nothing can have been where the module for that was never loaded."""
+    closing = sys.modules.get("restante.wiring.closing")
+    if closing is not None:
+        closing.end()
 
 
 def _initialize(params: Json) -> Json:
