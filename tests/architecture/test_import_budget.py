@@ -93,6 +93,7 @@ try:
 except SystemExit as end:
     assert not end.code, end.code
 """
+CHECK = COMMAND.replace("assert not end.code, end.code", "assert end.code == 2, end.code")
 HOOK = """
 from restante.faces.hook import answer
 sys.stdout.buffer.write(answer(sys.argv[1], sys.argv[2], sys.stdin.buffer.read(), os.environ))
@@ -150,6 +151,19 @@ def test_a_short_command_loads_nothing_heavy_from_its_start_to_its_end(session: 
         assert loaded & WHILE_WORKING == set()
         # Where no session was ever registered, nothing of them is paid for.
         assert not {one for one in loaded if one.startswith(OF_SESSIONS)}
+
+
+def test_a_check_of_a_monitor_loads_no_window_and_nothing_of_worktrees_and_teams(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    at, caller = str(tmp_path), {"CODEX_THREAD_ID": "a-session", "CLAUDE_CODE_SESSION_ID": ""}
+    data = {**caller, "RESTANTE_DATA": str(tmp_path / "data")}
+    loaded_while(COMMAND, "session", "start", at=at, environment=data)
+    loaded_while(COMMAND, "monitor", "arm", "session:a-session", at=at, environment=data)
+    loaded, said = loaded_while(CHECK, "monitor", "check", "session:a-session", at=at, environment=data)
+    assert "status=idle" in said
+    unwanted = ("restante.exchange", "restante.office", "restante.roster", "restante.stores.worktree.store", "http")
+    assert not {one for one in loaded if one.startswith(unwanted)}
+    assert loaded & (WHILE_WORKING - {"sqlite3", "hashlib", "threading"}) == set()
 
 
 @pytest.mark.parametrize("agent", ["codex", "claude"])

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jsonschema
@@ -182,6 +186,30 @@ def test_i3_what_is_over_is_gone_and_told_once_if_that_was_asked_for(waiting: Sc
     with hosting(recorder):
         say(waiting, "passed")
         assert recorder.until(1, seconds=2) == []
+
+
+def _kept(waiting: Scene) -> int:
+    """Return how many subscriptions are kept, without coming by."""
+    with closing(sqlite3.connect(Path(os.environ["RESTANTE_DATA"]) / "teams.db")) as teams:
+        return int(teams.execute("SELECT COUNT(*) FROM subscriptions").fetchone()[0])
+
+
+def test_i3_a_host_notices_although_nothing_is_armed(waiting: Scene) -> None:
+    subscribe(waiting, "--report-expiry")
+    shutil.rmtree(Path(os.environ["RESTANTE_DATA"]) / "bells", ignore_errors=True)
+    waiting.later(hours=3)
+    assert _kept(waiting) == 1
+    recorder = Recorder()
+    with hosting(recorder):
+        recorder.until_true(lambda: _kept(waiting) == 0, 30.0)
+    assert _kept(waiting) == 0
+
+
+def test_i3_so_does_a_session_that_holds_no_role_when_it_looks_at_its_inbox(waiting: Scene) -> None:
+    subscribe(waiting, "--report-expiry")
+    waiting.later(hours=3)
+    waiting.do("inbox", by=WRITER)
+    assert _kept(waiting) == 0
 
 
 def test_i3_many_who_come_by_at_once_report_it_once(waiting: Scene) -> None:

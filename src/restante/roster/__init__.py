@@ -150,10 +150,10 @@ class Roster(Awaiting):
         """Return the pending mail of all roles that the calling session holds, and record that it was heard of."""
         parts = self._parts
         found: list[RoleReading] = []
+        self.notice_expiries()
         members = self._held()
         if not members:
             return []
-        self.notice_expiries()
         session = self.session()
         for member in members:
             lease = holding.renew(member, session, parts.teams, parts.sessions, parts.processes, parts.clock.now())

@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING
 
 from restante.config import load_settings
 from restante.domain.errors import UsageError
-from restante.domain.limits import Limits
-from restante.office import Office
-from restante.stores.worktree.locate import find_worktree
 from restante.system.clock import SystemClock, clock_for
 from restante.system.identity import caller_of
 from restante.system.ids import MonotonicIds
@@ -24,6 +21,7 @@ if TYPE_CHECKING:
     from restante.config import Settings
     from restante.domain.session import Caller
     from restante.domain.setup import Check
+    from restante.office import Office
     from restante.ports import Clock, Mailbox, Scanner
     from restante.stores.worktree.archive import WorktreeArchive
     from restante.stores.worktree.bell import FileBell
@@ -50,6 +48,8 @@ def open_office(
         Unsafe: The mailbox is a symbolic link that leads out of the worktree.
         BadConfig: The configuration has faults.
     """
+    from restante.office import Office
+
     parts = WorktreeParts(directory, os.environ if environment is None else environment)
     if not anywhere:
         parts.find()
@@ -58,6 +58,7 @@ def open_office(
 
 def open_checkpoint(root: str, caller: Caller, environment: Mapping[str, str]) -> Office | None:
     """Open the office for a checkpoint of a session; ``None`` when the session is no addressee of this worktree."""
+    from restante.office import Office
     from restante.system.identity import is_nested
 
     if is_nested(caller.session, root, environment):
@@ -119,6 +120,8 @@ class WorktreeParts:
 
     @cached_property
     def _worktree(self) -> Worktree:
+        from restante.stores.worktree.locate import find_worktree
+
         return find_worktree(self._directory)
 
     @cached_property
@@ -135,6 +138,7 @@ class WorktreeParts:
     @cached_property
     def mailbox(self) -> WorktreeMailbox:
         """The worktree's mailbox."""
+        from restante.domain.limits import Limits
         from restante.stores.worktree.store import WorktreeMailbox
 
         limits = Limits(message_bytes=self.settings.message_bytes)
@@ -243,11 +247,15 @@ def open_mailbox(address: str, *, environment: Mapping[str, str] | None = None) 
 
         project, agent = parsed.name.split("/")
         tree = Tree(find_home(os.getcwd(), environment))
+        from restante.domain.limits import Limits
+
         limits = Limits(message_bytes=load_settings(environment).message_bytes)
         return OacpMailbox(tree, project, agent, clock=clock_for(environment), ids=MonotonicIds(), limits=limits)
     from restante.stores.sql.sqlite import open_sqlite
     from restante.system.places import data_directory
 
     path = os.path.join(data_directory(environment), "restante.db")
+    from restante.domain.limits import Limits
+
     limits = Limits(message_bytes=load_settings(environment).message_bytes)
     return open_sqlite(path, address=str(parsed), clock=SystemClock(), ids=MonotonicIds(), limits=limits)

@@ -11,12 +11,14 @@ from restante.domain.errors import Refused, UsageError
 from restante.domain.outlook import NO_WAY
 from restante.domain.registry import Identity
 from restante.vigil import Vigil
+from restante.vigil.proving import prove
 from restante.wiring.sessions import SessionParts, open_identity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
+    from restante.domain.registry import Claim
     from restante.ports.monitoring import Monitors, Sights
 
 
@@ -83,7 +85,11 @@ def open_vigil(environment: Mapping[str, str], directory: str = ".", *, arms: bo
             remedy="run it on the server's machine; for several machines set database.url instead of server.url",
         )
     only_looks = not (arms or parts.has_roles)
-    return Vigil(parts, lambda: open_identity(environment, directory, only_looks=only_looks))
+    return Vigil(parts, lambda: open_identity(environment, directory, _prove, only_looks=only_looks))
+
+
+def _prove(parts: SessionParts, claim: Claim) -> Identity | None:
+    return prove(claim, parts.sessions, parts.processes, parts.clock.now(), parts.settings.session_ttl)
 
 
 def open_host(environment: Mapping[str, str], parts: MonitorParts | None = None) -> Vigil:

@@ -262,6 +262,8 @@ class Receivers:
 
     def _look_after(self) -> None:
         """Go round once: end what is over, give signs of life, and look where a bell or a wake may have been lost."""
+        # Who subscribed need not have armed anything.
+        self._notice_expiries()
         if not self._bells.are_used:
             return
         lives, ends, looks_at_all = (
@@ -271,7 +273,6 @@ class Receivers:
         for answer in self._host.sweep() if ends else ():
             if answer.monitor is not None:
                 self._say(f"{answer.monitor.mailbox} is no longer monitored: its time is over, or its session is gone")
-        self._notice_expiries()
         self._learn()
         now, here = self._parts.clock.now(), time.monotonic()
         for key in self._hang_bells():

@@ -60,13 +60,14 @@ class HomeSights:
 
     def _asked(self, session: str, *, whole: bool) -> Sight:
         """Ask the server that holds mail in its memory; without one there is none."""
-        from restante.domain.registry import Claim
-        from restante.system.remote import RemoteWindow
         from restante.wiring.serving import live_server
 
         url = live_server(self._environment)
         if not url:
             return Sight()
+        from restante.domain.registry import Claim
+        from restante.system.remote import RemoteWindow
+
         rows = RemoteWindow(url, Claim()).sessions()
         return next((_sight_of(one.counts, whole=whole) for one in rows if one.session.id == session), Sight())
 
