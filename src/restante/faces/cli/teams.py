@@ -251,7 +251,7 @@ def watch_role(role: str, since: str | None, timeout: str | None, *, directory: 
     Returns:
         0 when anything came, 5 when the time was over.
     """
-    from restante.faces.cli.follow import tell_changes
+    from restante.faces.cli.changes import tell_changes
     from restante.faces.cli.inputs import seconds_from
 
     roster = roster_of(directory)
