@@ -180,7 +180,7 @@ class DecideScreen(ModalScreen[Decided]):
             with Horizontal(classes="field"):
                 yield Label(text("decide.note"), classes="label", markup=False)
                 yield Input(id="note", compact=True, restrict=PRINTABLE)
-            yield Static(text("decide.how"), markup=False)
+            yield Static(text("decide.how"), id="how", markup=False)
 
     def on_mount(self) -> None:
         """Begin with the note."""
@@ -188,5 +188,9 @@ class DecideScreen(ModalScreen[Decided]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Take the decision."""
+        if self._decision == "modified" and not event.value.strip():
+            # It would be refused, and what was typed so far would be gone.
+            self.query_one("#how", Static).update(text("decide.needs"))
+            return
         grant = str(self.query_one("#grant", Select).value) if self._one.paused.asks_grant else ""
         self.dismiss((event.value, grant))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from rich.text import Text
+from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widgets import DataTable, Static
 
@@ -61,10 +63,12 @@ class PeopleScreen(Screen[None]):
         """Do something for which the thread beside is asked; what goes wrong is said."""
 
         async def guarded() -> None:
-            try:
-                await work
-            except RestanteError as error:
-                self.say_error(error)
+            # The screen may be left meanwhile; then nobody sees what was to be shown.
+            with suppress(NoMatches):
+                try:
+                    await work
+                except RestanteError as error:
+                    self.say_error(error)
 
         self.run_worker(guarded())
 
@@ -87,10 +91,11 @@ class PeopleScreen(Screen[None]):
         try:
             while self._is_due and self.is_attached:
                 self._is_due = False
-                try:
-                    await self.refill()
-                except RestanteError as error:
-                    self.say_error(error)
+                with suppress(NoMatches):
+                    try:
+                        await self.refill()
+                    except RestanteError as error:
+                        self.say_error(error)
                 await asyncio.sleep(_PAUSE_SECONDS)
         finally:
             self._is_filling = False

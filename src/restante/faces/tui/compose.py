@@ -59,6 +59,7 @@ class ComposeScreen(PeopleScreen):
         self._asked_about = ""
         self._drops = False
         self._is_leaving = False
+        self._is_due_again = False
 
     def compose(self) -> ComposeResult:
         """Return the widgets."""
@@ -167,9 +168,12 @@ class ComposeScreen(PeopleScreen):
             self.app.pop_screen()
 
     def _begin(self, *, is_sure: bool) -> None:
-        if not self._is_leaving:
-            self._is_leaving = True
-            self.doing(self._leave(is_sure=is_sure))
+        if self._is_leaving:
+            # Asked for again before the answer came: it is done after it, unless it was done by then.
+            self._is_due_again = True
+            return
+        self._is_leaving = True
+        self.doing(self._leave(is_sure=is_sure))
 
     async def _leave(self, *, is_sure: bool) -> None:
         writing = self._writing()
@@ -179,21 +183,28 @@ class ComposeScreen(PeopleScreen):
             left = await self.ask(lambda ground: ground.leave(writing, is_sure=sure))
         except Screened as error:
             found = await self.ask(lambda ground: ground.screen(writing.text))
-            self._show_findings(found)
-            self._asked_about = writing.text
-            self.query_one("#anyway").display = True
-            self.put("#said", text("compose.asked") if found else words_of(error))
+            # What was typed on meanwhile is another text, about which nobody was asked.
+            if self.query_one("#text", TextArea).text == writing.text:
+                self._show_findings(found)
+                self._asked_about = writing.text
+                self.query_one("#anyway").display = True
+                self.put("#said", text("compose.asked") if found else words_of(error))
         except RestanteError as error:
             self.put("#said", (words_of(error), "bold red"))
         else:
-            self.query_one("#text", TextArea).text = ""
-            self.query_one("#subject", Input).value = ""
+            self._is_due_again = False
+            if self.query_one("#text", TextArea).text == writing.text:
+                self.query_one("#text", TextArea).text = ""
+                self.query_one("#subject", Input).value = ""
+                self._show_findings([])
             self._ask_no_more()
-            self._show_findings([])
             name = "compose.duplicate" if left.duplicate else "compose.sent"
             self.put("#said", text(name, name=left.name, id=left.id))
         finally:
             self._is_leaving = False
+        if self._is_due_again:
+            self._is_due_again = False
+            self._begin(is_sure=False)
 
     def _writing(self) -> Writing:
         typed = {name: self.query_one(f"#{name}", Input).value for name in _FIELDS}

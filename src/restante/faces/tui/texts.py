@@ -47,6 +47,7 @@ ENGLISH = {
     "decide.modified": "Approve it as your note says?",
     "decide.declined": "Decline this?",
     "decide.how": "Enter writes it down, Esc goes back.",
+    "decide.needs": "What is changed? Say it in the note.",
     "decide.note": "Note",
 }
 
