@@ -122,7 +122,7 @@ def finish(inboxes: Inboxes, sent: dict[str, bytes]) -> None:
     assert list(begun.glob("*.json")) == []
 
 
-@pytest.mark.parametrize("stride", [97, pytest.param(19, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [97, pytest.param(41, marks=pytest.mark.slow)])
 def test_a_round_killed_before_any_of_its_steps_is_ended_by_the_next(
     inboxes: Inboxes, tmp_path: Path, stride: int
 ) -> None:
@@ -151,7 +151,7 @@ def test_a_round_killed_before_any_of_its_steps_is_ended_by_the_next(
 def test_check_inbox_killed_at_random_instants(inboxes: Inboxes) -> None:
     sent = fill(inboxes)
     dice = random.Random()  # the instants differ from run to run
-    for _ in range(40):
+    for _ in range(20):
         command_and_kill(inboxes, dice)
         check(inboxes, sent)
     finish(inboxes, sent)

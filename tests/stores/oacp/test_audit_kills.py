@@ -18,7 +18,7 @@ from tests.stores.oacp.test_audit import ACCEPTING, AT, PAUSING, Desk
 from restante.autonomy.findings import Unread
 
 ROOT = Path(__file__).resolve().parents[3]
-ROUNDS = 25
+ROUNDS = 12
 
 # Both policies in turn, so that every evaluation closes the one before it.
 GATE = """

@@ -73,7 +73,7 @@ def test_11_1_1_eight_processes_that_send_in_one_second_lose_nothing(tree: Tree,
     assert len({one.id for one in list_inbox(tree, "demo", "bob")}) == 8 * count
 
 
-@pytest.mark.parametrize("rounds", [6, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [6, pytest.param(40, marks=pytest.mark.slow)])
 def test_a_sender_killed_at_any_instant_leaves_all_copies_or_none(tree: Tree, rounds: int) -> None:
     dice = random.Random()  # the instants differ from run to run: the more runs, the more of them
     told: dict[str, str] = {}
@@ -94,7 +94,7 @@ def test_a_sender_killed_at_any_instant_leaves_all_copies_or_none(tree: Tree, ro
     assert os.listdir(sending) == []
 
 
-@pytest.mark.parametrize("rounds", [6, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [6, pytest.param(40, marks=pytest.mark.slow)])
 def test_an_archiver_killed_at_any_instant_loses_and_changes_nothing(tree: Tree, rounds: int) -> None:
     dice = random.Random()  # the instants differ from run to run: the more runs, the more of them
     for _ in range(rounds):

@@ -200,7 +200,7 @@ def test_acknowledging_and_finalizing_killed_at_random_instants(tree: Tree, tmp_
                 wish = Wish("done", actual_minutes=0, actual_files_touched=1, started_at=started, completed_at=started)
                 conclude(desk.book, name, wish, PolicyText(), now=THEN + timedelta(minutes=2))
 
-    for _ in range(60):
+    for _ in range(25):
         for _ in range(3):
             send(tree, "bob")
         at_random(work, 0.08, dice)
