@@ -39,7 +39,7 @@ SESSION_COMMANDS = (
         "or a file with --file. The answer says as whom it was sent: what cannot be proven is labelled so.",
         "post:post",
         (
-            Argument("to", f"{_WHOM} Or TEAM/ROLE.", metavar="ID|NAME", needed=True),
+            Argument("to", f"{_WHOM} Or TEAM/ROLE.", metavar="ID|NAME|TEAM/ROLE", needed=True),
             Argument("words", "The text.", metavar="TEXT|-", many=True, is_text=True),
             FILE,
             Argument("subject", "What it is about, in one line of your own.", ("--subject",), "LINE", default=""),
