@@ -29,18 +29,17 @@ NO_MATTER_OF_MONITORS = {
 }
 # The number or numbers with which a name begins, behind the statement that it shows where there is one.
 _NAMED = re.compile(r"^ *(?:async )?def test_(?:[a-i]\d_and_)?(?:report_)?(\d{2,4}_\w+)", re.MULTILINE)
-# Tests whose names begin with a number of something else; those of OACP name its clauses.
+# Tests whose names begin with a number of something else; clauses of OACP have more than one.
 _OTHERS = ("41_of_44_restarts_bring_back_pending_mail",)
-_OF_CLAUSES = (TESTS / "stores" / "oacp", TESTS / "autonomy")
+_CLAUSE = re.compile(r"\d+_\d+_")
 
 
 def _named() -> set[int]:
     """Return the reports that a test names."""
     found: set[int] = set()
     for path in TESTS.rglob("test_*.py"):
-        names = [] if any(map(path.is_relative_to, _OF_CLAUSES)) else _NAMED.findall(path.read_text(encoding="utf-8"))
-        for name in names:
-            if name not in _OTHERS:
+        for name in _NAMED.findall(path.read_text(encoding="utf-8")):
+            if name not in _OTHERS and not _CLAUSE.match(name):
                 found.update(int(one) for one in re.findall(r"(?:^|_and_)(?:report_)?(\d{2,4})(?=_)", name))
     return found
 
