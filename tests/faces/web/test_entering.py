@@ -74,6 +74,14 @@ def test_a_key_lets_in_once(ground: Ground) -> None:
     assert ask(ground, "GET", "/ui/enter?key=guessed").status == 401
 
 
+def test_another_site_lets_no_browser_in(ground: Ground) -> None:
+    path = ground.key_path()
+    crossing = ask(ground, "GET", path, **{"Sec-Fetch-Site": "cross-site"})
+    assert crossing.status == 401
+    assert "set-cookie" not in crossing.headers
+    assert ask(ground, "GET", path, **{"Sec-Fetch-Site": "none"}).status == 303
+
+
 def test_only_the_person_gets_a_key(ground: Ground) -> None:
     session = ground.api.actor("worker")
     assert ground.api.ask("POST", "/ui/key", {}, session.proof).status == 401
@@ -155,6 +163,9 @@ def test_accounts_enter_by_name_and_password_and_see_their_own_alone(ground: Gro
     assert shown.status == 200
     assert b"mine" not in shown.body
     assert b"0 sessions" in shown.body
+    settings = ask(ground, "GET", "/ui/settings", cookie=right.headers["set-cookie"].partition(";")[0])
+    assert settings.status == 200
+    assert b"127.0.0.1" not in settings.body.partition(b"server.host")[2].partition(b"</td>")[0]
 
 
 def test_what_is_no_form_is_refused_and_is_no_fault_of_the_server(ground: Ground) -> None:

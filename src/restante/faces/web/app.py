@@ -8,7 +8,7 @@ from starlette.formparsers import MultiPartException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, Router
 
-from restante.domain.errors import NothingThere, RestanteError, Unauthorized, UsageError
+from restante.domain.errors import Forbidden, NothingThere, RestanteError, Unauthorized, UsageError
 from restante.domain.registry import Claim
 from restante.faces.web import (
     approvals,
@@ -161,6 +161,9 @@ def _key_maker(hub: Hub, door: Door) -> Any:  # noqa: ANN401  an endpoint of Sta
 def _entrance(hub: Hub, door: Door) -> Any:  # noqa: ANN401  an endpoint of Starlette
     async def endpoint(request: Request) -> Response:
         try:
+            # A page of another site must not enter a browser into somebody else's account.
+            if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+                raise Forbidden("another site led here", remedy="restante ui, in a terminal of this machine")
             if request.method == "POST":
                 form = await _form_of(request)
                 address = request.client.host if request.client else ""

@@ -31,7 +31,9 @@ async def show(hub: Hub, visitor: Visitor, _: Request) -> Response:
         return window.persistence(), exchange.accounts.names()
 
     persistence, accounts = await hub.run(visitor.claim, work)
-    options = [(one.name, one.help, _shown(one.name, value_of(hub.settings, one)), one.default) for one in OPTIONS]
+    options = [
+        (one.name, one.help, _shown(one.name, value_of(hub.settings, one), visitor), one.default) for one in OPTIONS
+    ]
     listed = accounts if not visitor.owner else [visitor.owner]
     return page("options.html", {"persistence": persistence, "accounts": listed, "options": options}, visitor)
 
@@ -45,5 +47,7 @@ async def change(hub: Hub, visitor: Visitor, request: Request) -> Response:
     return RedirectResponse(f"{ROOT}/settings", 303, headers=HEADERS)
 
 
-def _shown(name: str, value: object) -> str:
-    return ("set" if value else "") if name in _HIDDEN else str(value)
+def _shown(name: str, value: object, visitor: Visitor) -> str:
+    # The texts are the person's whose server it is: addresses, and words of commands.
+    is_hidden = name in _HIDDEN or (visitor.owner and isinstance(value, str))
+    return ("set" if value else "") if is_hidden else str(value)
