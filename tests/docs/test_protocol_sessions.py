@@ -11,7 +11,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -105,8 +105,10 @@ def test_the_page_names_every_file_of_the_data_directory_and_no_other(machine: M
             assert any("listening" in line for line in server.stderr)
             machine.run("post", "worker", "hello", session=PLANNER)
             # As whoever is at work there leaves it, until it closes the database.
-            with closing(sqlite3.connect(machine.data / "teams.db")) as teams:
-                teams.execute("SELECT COUNT(*) FROM members").fetchall()
+            with ExitStack() as at_work:
+                for name, table in (("teams.db", "members"), ("mail.db", "messages")):
+                    kept = at_work.enter_context(closing(sqlite3.connect(machine.data / name)))
+                    kept.execute(f"SELECT COUNT(*) FROM {table}").fetchall()
                 found = machine.names()
             told = json.loads((machine.data / "server.json").read_text())
         finally:
