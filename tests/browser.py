@@ -1,6 +1,6 @@
 """A real Chromium for tests of the pages, without anything that it would ask of the network.
 
-Run as ``python -m tests.browser`` it sees to it that there is one. What the environment may say:
+Run as ``python -m tests.browser`` it sees to it that there is one, and a terminal (tmux) for tests of the screen. What the environment may say:
 
 * ``RESTANTE_TEST_CHROMIUM``: the program;
 * ``RESTANTE_TEST_SCREENSHOTS``: a directory where pictures of the pages are kept;
@@ -68,20 +68,32 @@ def launched() -> Iterator[Browser]:
 
 
 def main() -> int:
-    """Install Debian's package where there is no browser and that can be done; say what was found."""
-    if not program() and not os.geteuid() and shutil.which("apt-get"):
-        for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "chromium"]):
-            environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-            done = subprocess.run(command, env=environment, capture_output=True, text=True)
-            if done.returncode:
-                print(f"{' '.join(command)}: {done.stderr.strip()}", file=sys.stderr)
-                break
-        program.cache_clear()
-    if program():
-        print(f"Chromium: {program()}")
-        return 0
-    print("Chromium: not found; its tests will be skipped. RESTANTE_TEST_CHROMIUM names it.", file=sys.stderr)
-    return 1 if os.environ.get("RESTANTE_TEST_REQUIRE_PROGRAMS") else 0
+    """Install Debian's packages of a browser and a terminal where they are not there and that can be done."""
+    for package, found in (("chromium", program), ("tmux", terminal)):
+        if not found() and not os.geteuid() and shutil.which("apt-get"):
+            _install(package)
+            program.cache_clear()
+    missing = [name for name, found in (("Chromium", program()), ("tmux", terminal())) if not found]
+    for name in missing:
+        print(f"{name}: not found; its tests will be skipped.", file=sys.stderr)
+    if missing:
+        return 1 if os.environ.get("RESTANTE_TEST_REQUIRE_PROGRAMS") else 0
+    print(f"Chromium: {program()}; tmux: {terminal()}")
+    return 0
+
+
+def terminal() -> str:
+    """Return the program that the tests of the terminal's screen look through; empty where there is none."""
+    return shutil.which("tmux") or ""
+
+
+def _install(package: str) -> None:
+    for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", package]):
+        environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if done.returncode:
+            print(f"{' '.join(command)}: {done.stderr.strip()}", file=sys.stderr)
+            return
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Dialog, Page
+    from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page
 
 
 class Ground(NamedTuple):
@@ -85,6 +85,12 @@ def faults() -> list[str]:
     return []
 
 
+def _note(message: ConsoleMessage, faults: list[str]) -> None:
+    # Older messages that are asked for take the place of a look that is on its way: that one is broken off.
+    if message.type == "error" and "htmx:sendAbort" not in message.text:
+        faults.append(message.text)
+
+
 def _refuse(dialog: Dialog, faults: list[str]) -> None:
     faults.append(f"a dialog: {dialog.message}")
     dialog.dismiss()
@@ -96,7 +102,7 @@ def page(chromium: Browser, ground: Ground, faults: list[str]) -> Iterator[Page]
     context = chromium.new_context(viewport={"width": 1100, "height": 800})
     one = context.new_page()
     one.set_default_timeout(30_000)
-    one.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    one.on("console", lambda message: _note(message, faults))
     one.on("pageerror", lambda error: faults.append(str(error)))
     one.on("dialog", lambda dialog: _refuse(dialog, faults))
     one.goto(ground.api.url + ground.key_path())
