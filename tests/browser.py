@@ -1,6 +1,7 @@
 """A real Chromium for tests of the pages, without anything that it would ask of the network.
 
-Run as ``python -m tests.browser`` it sees to it that there is one, and a terminal (tmux) for tests of the screen. What the environment may say:
+Run as ``python -m tests.browser`` it sees to it that there is one, and a terminal (tmux) for tests of the screen. What
+the environment may say:
 
 * ``RESTANTE_TEST_CHROMIUM``: the program;
 * ``RESTANTE_TEST_SCREENSHOTS``: a directory where pictures of the pages are kept;
