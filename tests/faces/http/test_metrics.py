@@ -14,7 +14,7 @@ from tests.faces.http.api import Background, eventually, request_bytes
 from restante.faces.http import app
 from restante.faces.http.logs import Log
 from restante.faces.http.metrics import Metrics
-from restante.faces.http.table import Route
+from restante.faces.http.routes import Route
 from restante.faces.http.waits import Caps, Waiter, Waits
 from restante.system.pulse import DataWatcher
 
