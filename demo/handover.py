@@ -81,7 +81,7 @@ def _read(worker: Desk, planner: Desk, message: str) -> None:
     check("the planner sees that it was read and not done", ": seen" in receipts and "acknowledged" not in receipts)
     refused = planner.run("ack", message, code=_REFUSED)
     show(refused)
-    check("nobody but the worker can acknowledge it", "only its receiver acknowledges it" in refused)
+    check("nobody but the worker can acknowledge it", "only its addressee acknowledges it" in refused)
 
 
 def _answer(worker: Desk, planner: Desk, message: str) -> None:

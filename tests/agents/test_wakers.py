@@ -11,9 +11,11 @@ import socket
 import sqlite3
 import struct
 import sys
+import tempfile
 import threading
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -34,7 +36,6 @@ from restante.domain.registry import Presence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 THREAD = "01a22e4e-7aa0-73f0-998f-b243909231f4"
 TEXT = "Mail waits for team/alice. Run: restante inbox"
@@ -46,6 +47,13 @@ def target(session: str = THREAD, nonce: str = "a1b2") -> Target:
 
 
 # -- Codex: the queue -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A directory with a short name: the path of a socket may have no more than some hundred bytes."""
+    with tempfile.TemporaryDirectory(prefix="rw-", dir="/tmp") as place:
+        yield Path(place)
 
 
 class FakeCodex:

@@ -196,7 +196,8 @@ class Watched(RuleBasedStateMachine):
         monitor = getattr(self, "box", None) and self.box.monitor
         if not monitor:
             return
-        assert (monitor.pending == 0) == (monitor.pending_at is None)
+        # A wake that failed is owed: pending, and due at the next look.
+        assert monitor.pending or monitor.pending_at is None
         assert monitor.pending in (0, *monitor.offered[-1:])
         assert monitor.tries <= RULES.wakes
         if not stands(monitor):

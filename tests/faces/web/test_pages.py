@@ -126,7 +126,7 @@ def test_a_page_says_why_a_message_was_not_answered(page: Page, ground: Ground, 
         address = f"worktree:{ground.worktree}"
     page.goto(f"{ground.ui}/mailbox?at={address}")
     page.get_by_role("button", name="Why did nothing happen?").click()
-    told = json.loads(ground.restante("why", page.locator("article code").first.inner_text(), "--json").stdout)
+    told = json.loads(ground.restante("why", page.locator("article h2").first.inner_text(), "--json").stdout)
     expect(page.locator(".why")).to_contain_text(told["why"]["sentence"].partition(" (")[0][:40])
 
 

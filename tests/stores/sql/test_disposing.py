@@ -132,7 +132,8 @@ def test_nothing_posted_after_the_last_deletion_is_lost(open_database: Open, pat
     os.makedirs(os.path.dirname(path))
     stop = path + ".stop"
     command = [sys.executable, "-c", _WRITER, path, kind, stop]
-    crowd = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)]
+    # Without a buffer of its own: what stands in one when the rest is read is lost.
+    crowd = [subprocess.Popen(command, bufsize=0, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)]
     for one in crowd:
         assert one.stdout
         one.stdout.readline()
