@@ -30,7 +30,7 @@ QUIT = b"q\n"
 _LOOK_SECONDS = 1.0
 # The library looks every so often whether the kernel told it something, and waits for the next look to be quiet: a ring
 # is heard after twice as long at most.
-_STEP_MS = 35
+_STEP_MS = 50
 _SLICE_SECONDS = 1.0
 # Digits of a bell's name.
 _NAME = 32
