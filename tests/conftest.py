@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,7 +30,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
 def pytest_configure() -> None:
-    """Draw what tests/chaos goes by, for all workers: whoever sets it gets the same again."""
+    """Let what tests start be interrupted; draw what tests/chaos goes by, for all workers.
+
+    Whoever sets the seed gets the same again.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # As a shell leaves it for what it starts in the background; every program started from here would inherit it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.setdefault("RESTANTE_TEST_CHAOS_SEED", str(random.randrange(10**9)))
 
 
