@@ -8,6 +8,7 @@ from types import MappingProxyType
 SHARED_ENGLISH = MappingProxyType(
     {
         "app": "Restante",
+        "error.title": "That did not work",
         "nav.overview": "Overview",
         "nav.compose": "Write",
         "nav.approvals": "Approvals",

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from html import escape
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeVar
 
+from restante.domain.envelope import status_of
 from restante.domain.errors import Refused, RestanteError, Unauthorized
+from restante.domain.saying import SHARED_ENGLISH
+from restante.domain.text import visible
 from restante.faces.http.accounts import Password
-from restante.faces.http.sending import InternalError, send_error
+from restante.faces.http.sending import SECURITY_HEADERS, InternalError, send_error
 from restante.faces.http.waits import Waiter, Why
 from restante.wiring.accounts import person_proof
 
@@ -60,9 +64,10 @@ class Pages:
             # The whole path is the other application's own, whichever of our routes matched.
             await app({**scope, "path_params": {}}, receive, sending)
         except Exception as error:  # noqa: BLE001  whatever it is, it is told in the envelope and written down
-            told = self._told(error)
-            if not has_begun:
-                await send_error(send, told)
+            told = self.told(error)
+            if has_begun:
+                return
+            await (send_error if scope["path"].startswith("/api/") else _send_page)(send, told)
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -94,6 +99,15 @@ class Pages:
 
         done, _ = await office.worker.submit(ask, alone=alone)
         return done
+
+    def told(self, error: Exception) -> RestanteError:
+        """Return what is told of an error, and write down what is a fault; see ``faces.web.hub.Hub``."""
+        if isinstance(error, RestanteError):
+            self._office.metrics.refused(error.code)
+            return error
+        self._office.metrics.refused(InternalError.code)
+        self._office.log.fault("fault", error, route=PATHS[0])
+        return InternalError("the server failed to answer; it wrote down where", remedy="see its log")
 
     def stirred(self, owner: str) -> None:
         """Let everyone look again who waits for anything of an owner's: something was changed from a page."""
@@ -150,10 +164,16 @@ class Pages:
                 self._app = module.pages(self)
             return self._app
 
-    def _told(self, error: Exception) -> RestanteError:
-        if isinstance(error, RestanteError):
-            self._office.metrics.refused(error.code)
-            return error
-        self._office.metrics.refused(InternalError.code)
-        self._office.log.fault("fault", error, route=PATHS[0])
-        return InternalError("the server failed to answer; it wrote down where", remedy="see its log")
+
+async def _send_page(send: Send, error: RestanteError) -> None:
+    """Send an error as a page that needs nothing: what makes the others may be what failed, or is not installed."""
+    title = SHARED_ENGLISH["error.title"]
+    words = [one for one in (error.message, error.remedy) if one]
+    body = (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><h1>{title}</h1>'
+        f'<p role="alert">{"</p><p>".join(escape(visible(one)) for one in words)}</p>'
+    ).encode()
+    kind = (b"content-type", b"text/html; charset=utf-8")
+    headers = [kind, *SECURITY_HEADERS, (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status_of(error), "headers": headers})
+    await send({"type": "http.response.body", "body": body})

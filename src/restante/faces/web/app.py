@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from starlette.formparsers import MultiPartException
+from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, Router
 
+from restante.domain.envelope import status_of
 from restante.domain.errors import Forbidden, NothingThere, RestanteError, Unauthorized, UsageError
 from restante.domain.registry import Claim
 from restante.faces.web import (
@@ -24,11 +26,11 @@ from restante.faces.web import (
 )
 from restante.faces.web.entering import COOKIE, FIELD, HEADER, LASTS_SECONDS, Door, check_form
 from restante.faces.web.rendering import HEADERS, ROOT, asset, page
+from restante.faces.web.texts import text
 
 if TYPE_CHECKING:
     from starlette.datastructures import FormData
-    from starlette.requests import Request
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from restante.faces.web.entering import Visitor
     from restante.faces.web.hub import Hub
@@ -85,15 +87,17 @@ def pages(hub: Hub) -> ASGIApp:
             *(route(*one) for one in PAGES),
         ],
         redirect_slashes=False,
+        default=_nothing,
     )
 
 
 def _guarded(hub: Hub, door: Door, handler: Any) -> Any:  # noqa: ANN401  an endpoint of Starlette
     async def endpoint(request: Request) -> Response:
-        visitor = await door.visitor(request.cookies.get(COOKIE, ""))
-        if visitor is None:
-            return await _ask_who(hub)
+        visitor = None
         try:
+            visitor = await door.visitor(request.cookies.get(COOKIE, ""))
+            if visitor is None:
+                return await _stranger(hub, request)
             if request.method == "POST":
                 form = await _form_of(request)
                 given = request.headers.get(HEADER.decode()) or str(form.get(FIELD, ""))
@@ -102,9 +106,9 @@ def _guarded(hub: Hub, door: Door, handler: Any) -> Any:  # noqa: ANN401  an end
             if request.method == "POST":
                 hub.stirred(visitor.owner)
         except Unauthorized:
-            return await _ask_who(hub)
-        except RestanteError as error:
-            return _error(error, visitor)
+            return await _stranger(hub, request)
+        except Exception as error:  # noqa: BLE001  whatever it is, it is told as a page and written down
+            return _error(hub.told(error), request, visitor)
         return found
 
     return endpoint
@@ -122,12 +126,25 @@ async def _form_of(request: Request) -> FormData:
         raise UsageError(f"this is no form: {error.message}", remedy="load the page again") from None
 
 
+async def _stranger(hub: Hub, request: Request) -> Response:
+    if _is_part(request):
+        # A way in would take the place of what somebody reads or writes.
+        return _error(Unauthorized(text("enter.again"), remedy=text("enter.command")), request)
+    return await _ask_who(hub)
+
+
 async def _ask_who(hub: Hub, error: RestanteError | None = None) -> Response:
     return page("enter.html", {"needs_name": await hub.needs_owner(), "error": error}, status=401)
 
 
-def _error(error: RestanteError, visitor: Visitor | None) -> Response:
-    return page("error.html", {"error": error}, visitor, status=error.http_status)
+def _is_part(request: Request) -> bool:
+    """Tell whether a script of a page asks for a part of it."""
+    return request.headers.get("hx-request") == "true"
+
+
+def _error(error: RestanteError, request: Request, visitor: Visitor | None = None) -> Response:
+    name = "_error.html" if _is_part(request) else "error.html"
+    return page(name, {"error": error}, visitor, status=status_of(error))
 
 
 async def _to_overview(_: Request) -> Response:
@@ -136,7 +153,13 @@ async def _to_overview(_: Request) -> Response:
 
 async def _static(request: Request) -> Response:
     found = asset(request.path_params["name"])
-    return found or _error(NothingThere("there is no such file", remedy="load the page again"), None)
+    return found or _error(NothingThere("there is no such file", remedy="load the page again"), request)
+
+
+async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
+    request = Request(scope, receive)
+    error = NothingThere(f"there is no page {request.url.path}", remedy="choose one of the overview")
+    await _error(error, request)(scope, receive, send)
 
 
 async def _icon(_: Request) -> Response:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
     from restante.config import Settings
+    from restante.domain.errors import RestanteError
     from restante.domain.registry import Claim
     from restante.exchange import Exchange
     from restante.exchange.window import LocalWindow
@@ -39,6 +40,9 @@ class Hub(Protocol):
         Raises:
             Unauthorized: What was shown proves nothing any more.
         """
+
+    def told(self, error: Exception) -> RestanteError:
+        """Return what is told of an error; one that is no refusal of ours is a fault, which is written down."""
 
     def stirred(self, owner: str) -> None:
         """Let everyone look again who waits for anything of an owner's: a page changed something."""

@@ -11,6 +11,28 @@
   document.addEventListener("htmx:sseOpen", () => sign(true));
   document.addEventListener("htmx:sseError", () => sign(false));
   document.addEventListener("htmx:sendError", () => sign(false));
+  // What fails is said where it was asked for, and goes with the next answer there.
+  const troubles = new Map();
+  const clear = (elt) => {
+    troubles.get(elt)?.remove();
+    troubles.delete(elt);
+  };
+  const say = ({ elt, target, xhr }) => {
+    const found = new DOMParser().parseFromString(xhr.responseText || "", "text/html").body.textContent.trim();
+    const line = document.createElement("p");
+    line.className = "error";
+    line.setAttribute("role", "alert");
+    line.textContent = found || document.body.dataset.off;
+    clear(elt);
+    troubles.set(elt, line);
+    if (elt.tagName === "BUTTON") elt.after(line);
+    else target.before(line);
+  };
+  document.addEventListener("htmx:responseError", (event) => say(event.detail));
+  document.addEventListener("htmx:sendError", (event) => say(event.detail));
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.xhr.status < 400) clear(event.detail.requestConfig.elt);
+  });
   // Whoever reads, opened a thread or writes must not have the page change under their hands.
   document.addEventListener("htmx:beforeRequest", (event) => {
     const live = document.getElementById("live");
@@ -39,12 +61,12 @@
   // The title begins with how many messages are unseen; a notice says no more than that.
   const ask = document.getElementById("notices");
   const kept = () => window.localStorage.getItem("notices") === "on";
-  const say = (text) => { ask.textContent = text; };
-  if (ask && kept()) say(ask.dataset.on);
+  const answer = (text) => { ask.textContent = text; };
+  if (ask && kept()) answer(ask.dataset.on);
   if (ask) ask.addEventListener("click", async () => {
-    if (!("Notification" in window) || (await Notification.requestPermission()) !== "granted") return say(ask.dataset.no);
+    if (!("Notification" in window) || (await Notification.requestPermission()) !== "granted") return answer(ask.dataset.no);
     window.localStorage.setItem("notices", "on");
-    say(ask.dataset.on);
+    answer(ask.dataset.on);
   });
   let before = null;
   document.addEventListener("htmx:afterSettle", () => {
