@@ -10,6 +10,7 @@ import shlex
 import socket
 import sqlite3
 import struct
+import subprocess
 import sys
 import tempfile
 import threading
@@ -28,7 +29,7 @@ from restante.agents.wake.command import OwnCommand
 from restante.agents.wake.gemini import Gemini
 from restante.agents.wake.notify import Notify
 from restante.agents.wake.opencode import Opencode
-from restante.agents.wake.running import start
+from restante.agents.wake.running import Ran, last_line, start
 from restante.agents.wake.scheduled import Scheduled
 from restante.domain.errors import Refused
 from restante.domain.monitor import Target, Wake
@@ -409,6 +410,37 @@ def test_a_process_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) 
     assert "did not end" in ran.said
     child = int((tmp_path / "child").read_text())
     assert gone(lambda: os.kill(child, 0))
+
+
+@pytest.mark.parametrize(("ending", "code"), [("exit 3", 3), ("sleep 600", None)])
+def test_a_process_is_not_waited_for_because_of_what_it_leaves_behind(
+    tmp_path: Path, ending: str, code: int | None
+) -> None:
+    # The child is in no group that is ended, and holds the output open.
+    program = script(tmp_path / "leaves", f"setsid sleep 600 & echo $! >{tmp_path}/child; {ending}")
+    told: list[Ran] = []
+    running = threading.Thread(
+        target=lambda: told.append(start((), program, [], {"PATH": "/bin:/usr/bin"}, 2.0)), daemon=True
+    )
+    running.start()
+    running.join(20)
+    os.kill(int((tmp_path / "child").read_text()), 9)
+    assert [one.code for one in told] == [code]
+
+
+def test_of_a_process_that_speaks_without_end_only_the_end_is_kept(tmp_path: Path) -> None:
+    most = "import resource; resource.setrlimit(resource.RLIMIT_AS, (2**29, 2**29))"
+    program = script(tmp_path / "speaks", "exec yes")
+    given = f"(), {program!r}, [], {{'PATH': '/bin:/usr/bin'}}, 3.0"
+    act = f"{most}; from restante.agents.wake.running import start; print(start({given}))"
+    done = subprocess.run([sys.executable, "-c", act], capture_output=True, text=True, timeout=60)
+    assert "did not end within 3 s" in done.stdout, done.stderr
+
+
+def test_the_end_of_what_a_process_said_is_kept(tmp_path: Path) -> None:
+    program = script(tmp_path / "speaks", "head -c 300000 /dev/zero | tr '\\0' x; echo; echo why >&2; exit 4")
+    ran = start((), program, [], {"PATH": "/bin:/usr/bin"}, 20.0)
+    assert (ran.code, last_line(ran.said), len(ran.said)) == (4, "why", 1999)
 
 
 def gone(ask: Callable[[], None]) -> bool:

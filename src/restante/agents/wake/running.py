@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _KEPT = 2000
+# At most so much is read at once, and kept in all.
+_PIECE = 65_536
+_LOOK_SECONDS = 0.05
 # What runs now, each with whatever it started.
 _running: set[subprocess.Popen[bytes]] = set()
 
@@ -61,14 +66,46 @@ def start(
         return Ran(None, f"{program} cannot be started: {error.strerror}")
     _running.add(process)
     try:
-        said, _ = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        _end(process)
-        process.communicate()
-        return Ran(None, f"{program} did not end within {timeout:g} s")
+        said = _followed(process, timeout)
     finally:
         _running.discard(process)
+        assert process.stdout is not None
+        process.stdout.close()
+    if said is None:
+        return Ran(None, f"{program} did not end within {timeout:g} s")
     return Ran(process.returncode, said[-_KEPT:].decode("utf-8", "replace").strip())
+
+
+def _followed(process: subprocess.Popen[bytes], timeout: float) -> bytes | None:
+    """Return the end of what a process said until it ended; ``None`` where it had to be ended.
+
+    What it leaves behind may hold its output open for ever, or say something without end: neither is waited for.
+    """
+    assert process.stdout is not None
+    pipe, said, end = process.stdout.fileno(), b"", time.monotonic() + timeout
+    os.set_blocking(pipe, False)
+    # A server has more files open than select() can number.
+    ready = select.poll()
+    ready.register(pipe, select.POLLIN)
+    is_open = True
+    while True:
+        is_over = process.poll() is not None
+        if is_open:
+            if not is_over:
+                ready.poll(1000 * _LOOK_SECONDS)
+            with suppress(BlockingIOError):
+                piece = os.read(pipe, _PIECE)
+                is_open = bool(piece)
+                said = (said + piece)[-_PIECE:]
+        else:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_LOOK_SECONDS)
+        if is_over:
+            return said
+        if time.monotonic() >= end:
+            _end(process)
+            process.wait()
+            return None
 
 
 def end_all() -> None:
