@@ -10,8 +10,8 @@ from restante.config import OPTIONS
 from restante.domain import errors
 from restante.domain.lifecycle import ACKNOWLEDGED, PENDING, STEPS
 from restante.domain.why import RULES
-from restante.faces.cli import overview
 from restante.faces.cli.command import COMMON, Argument
+from restante.faces.cli.overview import overview
 from restante.faces.cli.parsing import usage_of
 from restante.faces.cli.schemas import ERROR, SCHEMAS
 from restante.faces.cli.table import COMMANDS

@@ -52,9 +52,12 @@ def test_installing_is_told_by_file_and_done_once(restante: Callable[..., Answer
     assert answer.code == 0, answer.err
     for name in ("AGENTS.md", ".codex/hooks.json", ".claude/settings.local.json"):
         assert f"{worktree / name}: " in answer.out
+    assert answer.err.splitlines()[-1].startswith("next: leave guidance with restante send")
     files = _files(worktree)
     assert restante("install", "--check").code == 0
-    assert restante("install").out == "nothing to change\n"
+    again = restante("install")
+    assert again.out == "nothing to change\n"
+    assert "next: " not in again.err
     assert _files(worktree) == files
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from .conftest import Answer
 
 
-@pytest.mark.parametrize("words", [(), ("help",), ("--help",), ("-h",)])
+@pytest.mark.parametrize("words", [("help",), ("--help",), ("-h",)])
 def test_the_overview_lists_every_command_below_whom_it_is_for(
     restante: Callable[..., Answer], words: tuple[str, ...]
 ) -> None:
@@ -26,7 +27,20 @@ def test_the_overview_lists_every_command_below_whom_it_is_for(
     lists = {part.split(":\n")[0]: part for part in answer.out.split("\n\n") if part.split(":\n")[0] in AUDIENCES}
     assert list(lists) == list(AUDIENCES)
     for command in COMMANDS:
-        assert f"  {command.name} " in lists[command.audience]
+        first, _, rest = command.name.partition(" ")
+        told = lists[command.audience].partition(f"  {first} ")[2]
+        assert told, command.name
+        assert re.search(rf"[:,]\s+{rest}\b" if rest else re.escape(command.summary), told), command.name
+
+
+def test_the_name_alone_tells_where_to_begin(restante: Callable[..., Answer]) -> None:
+    answer = restante()
+    assert answer.code == 0
+    assert len(answer.out.splitlines()) < 20
+    names = {command.name for command in COMMANDS} | {"help"}
+    told = re.findall(r"(?m)^ *restante (\w+)|; restante (\w+)|restante (help|doctor)", answer.out)
+    assert {word for found in told for word in found if word} <= names
+    assert "restante install" in answer.out
 
 
 @pytest.mark.parametrize("words", [("help", "send"), ("send", "--help"), ("send", "-h"), ("-C", "/", "send", "--help")])

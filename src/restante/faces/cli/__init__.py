@@ -29,7 +29,9 @@ def dispatch(words: list[str]) -> int:
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
     if not words or words[0] in _HELP:
-        print(overview(), end="")  # noqa: T201
+        from restante.faces.cli.overview import beginning, overview
+
+        print(overview() if words else beginning(), end="")  # noqa: T201
         return 0
     if words[0] in {"--version", "version"}:
         from restante import __version__
@@ -41,9 +43,12 @@ def dispatch(words: list[str]) -> int:
     from restante.domain.errors import UsageError
     from restante.faces.cli.parsing import find_command, parse
 
-    if words[-1] in _HELP and len(words) == 2 and (listed := _listed(words[0] + " ")):
-        print(listed, end="")  # noqa: T201
-        return 0
+    if words[-1] in _HELP and len(words) == 2:
+        from restante.faces.cli.overview import listed
+
+        if lines := listed(words[0]):
+            print(lines, end="")  # noqa: T201
+            return 0
     try:
         command, rest = find_command(words)
         values = parse(command, [*common, *rest])
@@ -63,29 +68,3 @@ def _common(words: list[str]) -> tuple[list[str], list[str]]:
     while count < len(words) and (words[count] == "--json" or words[count].startswith("-C")):
         count += 2 if words[count] == "-C" else 1
     return words[:count], words[count:]
-
-
-def _listed(beginning: str = "", audience: str = "") -> str:
-    """Return a line for each command whose name begins so, or that is for somebody."""
-    from restante.faces.cli.table import COMMANDS
-
-    width = max(len(command.name) for command in COMMANDS)
-    return "".join(
-        f"  {command.name:<{width}}  {command.summary}\n"
-        for command in COMMANDS
-        if command.name.startswith(beginning) and audience in {"", command.audience}
-    )
-
-
-def overview() -> str:
-    """Return the list of commands, by whom they are for."""
-    from restante.faces.cli.command import AUDIENCES
-
-    lists = "".join(f"{audience}:\n{_listed(audience=audience)}\n" for audience in AUDIENCES)
-    return (
-        "restante: a mailbox for coding agents. Leave guidance; the agent collects it at its next safe checkpoint.\n\n"
-        f"usage: restante COMMAND ...\n\n{lists}"
-        "restante help COMMAND tells more; restante version the version; restante oacp --help the verbs of OACP.\n"
-        "Exit codes: 0 ok, 1 failed, 2 usage, 3 nothing there, 4 refused, 5 timeout; "
-        "restante monitor has its own, see its help.\n"
-    )

@@ -61,6 +61,13 @@ class Command(NamedTuple):
 
 
 AUDIENCES = ("for you", "for the agent", "between sessions", "monitors", "verified intake", "set-up")
+# Commands that share a first word, and what they are about.
+GROUPS = {
+    "repeats": "Messages that are posted again and again:",
+    "session": "Sessions of programs without hooks, and what to call one:",
+    "monitor": "Have an idle session woken when mail comes:",
+    "account": "Several people on one server:",
+}
 PRIORITIES = ("low", "normal", "high")
 SCOPES = ("current_task", "workspace", "thread", "question")
 DECISIONS = ("accepted", "rejected", "deferred", "needs_confirmation")

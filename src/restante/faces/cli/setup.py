@@ -76,6 +76,8 @@ def install(
         print_json({**_of_plan(plan, diff=dry_run), "trust": said, "switches": stand})
     elif outcome:
         tell(f"Codex and the hooks of this worktree: {TRUST_OUTCOMES[outcome]}")
+    if plan.changes and not (as_json or dry_run or check):
+        tell('next: leave guidance with restante send "..."; restante doctor tells whether the agents will see it')
     return 1 if check and plan.changes else 0
 
 
