@@ -13,7 +13,7 @@ from restante.faces.http.sending import BodyTooLarge, send_error
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
@@ -144,7 +144,7 @@ class Guards:
         if scope["type"] != "http":
             return
         try:
-            self._check(scope)
+            is_bounded = self._check(scope)
         except RestanteError as error:
             self._refused(error.code)
             if isinstance(error, BodyTooLarge) and not any(name == b"expect" for name, _ in scope["headers"]):
@@ -155,9 +155,11 @@ class Guards:
         if path.startswith("/api/") and not path.startswith("/api/v1/"):
             scope["path"] = f"/api/v1/{path[5:]}"
             scope["raw_path"] = scope["path"].encode()
-        await self._app(scope, receive, send)
+        # Only where it is needed: each further layer stands in the memory of every call that waits.
+        await self._app(scope, receive if is_bounded else _bounded(receive, self._rules.body_bytes), send)
 
-    def _check(self, scope: Scope) -> None:
+    def _check(self, scope: Scope) -> bool:
+        """Refuse what must not come further; return whether the body says its length."""
         host = origin = length = authorization = session = b""
         is_chunked = False
         for name, value in scope["headers"]:
@@ -183,6 +185,7 @@ class Guards:
         address = scope["client"][0] if scope.get("client") else ""
         self._addresses.check(address)
         self._callers.check((address, authorization, session))
+        return not is_chunked
 
 
 async def drain(receive: Receive) -> None:
@@ -191,6 +194,22 @@ async def drain(receive: Receive) -> None:
         async with asyncio.timeout(_DRAIN_SECONDS):
             while (await receive()).get("more_body", False):
                 pass
+
+
+def _bounded(receive: Receive, limit: int) -> Receive:
+    """Return what reads a body that does not say its length; one over the limit is refused, whoever reads it."""
+    left = limit
+
+    async def bounded() -> Message:
+        nonlocal left
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if left < 0:
+            await drain(receive)
+            raise too_large(limit)
+        return message
+
+    return bounded
 
 
 def too_large(limit: int) -> BodyTooLarge:

@@ -103,7 +103,9 @@ class Door:
         except ValueError:
             return None
         proof = await self._hub.proof_of(owner)
-        if is_over or not proof or not hmac.compare_digest(_sign(proof, b"cookie", head), signature):
+        # As bytes: a header may hold any, and texts that are not ASCII are not compared.
+        signed, given = _sign(proof, b"cookie", head).encode(), signature.encode()
+        if is_over or not proof or not hmac.compare_digest(signed, given):
             return None
         claim = Claim(owner=owner) if owner else Claim(proof.decode("ascii", "replace"))
         return Visitor(claim, owner, _sign(proof, b"csrf", cookie))

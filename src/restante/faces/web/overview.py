@@ -90,4 +90,5 @@ async def _values(hub: Hub, visitor: Visitor, request: Request) -> dict[str, Any
 
 
 def _size(given: str) -> int:
-    return min(_MOST_WINDOW, max(1, int(given))) if given.isascii() and given.isdecimal() and given else WINDOW
+    is_number = given.isascii() and given.isdecimal() and len(given) < 16
+    return min(_MOST_WINDOW, max(1, int(given))) if is_number else WINDOW

@@ -1,0 +1,80 @@
+"""What somebody sends who means ill: it is refused as what it is, costs little, and is no fault of the server."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+from tests.faces.web.test_entering import ask, cookie_of
+
+if TYPE_CHECKING:
+    import socket
+
+    from tests.faces.web.conftest import Ground
+
+PIECE = b"8000\r\n" + b"x" * 0x8000 + b"\r\n"
+
+
+def faults_of(ground: Ground) -> list[object]:
+    return [one for one in ground.server.log if one["event"] == "fault"]
+
+
+def written(process: int) -> int:
+    """Return how many bytes of files that have no name any more a process holds."""
+    place = f"/proc/{process}/fd"
+    found = 0
+    for one in os.listdir(place):
+        if os.readlink(f"{place}/{one}").endswith("(deleted)"):
+            found += os.stat(f"{place}/{one}").st_size
+    return found
+
+
+def answer_to(client: socket.socket) -> bytes:
+    told = b""
+    while b"\r\n\r\n" not in told:
+        piece = client.recv(65_536)
+        if not piece:
+            break
+        told += piece
+    return told
+
+
+@pytest.mark.parametrize(
+    ("kind", "start"),
+    [
+        ("application/x-www-form-urlencoded", b"name="),
+        (
+            "multipart/form-data; boundary=b",
+            b'--b\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n',
+        ),
+    ],
+)
+def test_a_form_without_a_length_is_bounded_for_whoever_has_not_entered(
+    ground: Ground, kind: str, start: bytes
+) -> None:
+    with ground.api.connect() as client:
+        head = (
+            f"POST /ui/enter HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
+        client.sendall(head.encode() + b"%x\r\n" % len(start) + start + b"\r\n")
+        for _ in range(64):
+            client.sendall(PIECE)
+        assert answer_to(client).startswith(b"HTTP/1.1 401 ")
+        assert written(ground.server.process.pid) == 0
+    assert faults_of(ground) == []
+
+
+@pytest.mark.parametrize("signature", ["é", "\x80", "ÿ" * 100])
+def test_a_cookie_that_is_no_ascii_proves_nothing(ground: Ground, signature: str) -> None:
+    cookie_of(ground)
+    assert ask(ground, "GET", "/ui/", cookie=f"restante=.99999999999.x.{signature}").status == 401
+    assert faults_of(ground) == []
+
+
+@pytest.mark.parametrize("path", ["/", "/part/sessions"])
+@pytest.mark.parametrize("size", ["9" * 5000, "-1", "²", ""])
+def test_a_size_that_is_none_is_passed_over(ground: Ground, path: str, size: str) -> None:
+    assert ask(ground, "GET", f"/ui{path}?size={quote(size)}", cookie=cookie_of(ground)).status == 200
+    assert faults_of(ground) == []
