@@ -21,6 +21,7 @@ from restante.agents.skill import PLACES
 from restante.agents.trust import trust_keys
 from restante.domain.errors import RestanteError
 from restante.domain.setup import FileChange, Plan
+from restante.domain.text import counted
 from restante.programs import PROGRAMS
 
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ def _trust_left(ground: Ground) -> list[str]:
     if not left:
         return []
     return [
-        f"{path} keeps {len(left)} entries that trust our hooks, each [hooks.state.{json.dumps(left[0])}] or alike; "
-        "they let nothing run any more, and you may delete them"
+        f"{path} keeps {counted(len(left), 'entry', 'entries')} of trust in our hooks, like "
+        f"[hooks.state.{json.dumps(left[0])}]; nothing runs by that any more, and you may delete it"
     ]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from restante.domain.address import Home
 from restante.domain.outlook import hearing_of, mode_of
 from restante.domain.roster import named
-from restante.domain.text import age, iso, one_line, visible
+from restante.domain.text import age, counted, iso, one_line, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -148,7 +148,7 @@ def _tenure(facts: Facts) -> Iterator[str]:
 def _reader(facts: Facts) -> Iterator[str]:
     if facts.reader is None:
         if facts.ended:
-            yield f"{facts.ended} session(s) of it ended"
+            yield f"{counted(facts.ended, 'session')} of it ended"
         return
     session, latch = facts.reader.session, facts.reader.session.latch
     turn = "in a turn, or before its first" if latch.ended is None else f"turn {latch.turn} ended {iso(latch.ended)}"

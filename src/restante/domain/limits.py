@@ -105,9 +105,11 @@ def check_room(
     Raises:
         MailboxFull: As above; the text says which it is.
     """
+    from restante.domain.text import counted
+
     if not _fits(limits.pending_messages, limits.pending_bytes, held, size):
         raise MailboxFull(
-            f"{address} holds {held[0]} pending messages ({held[1]:,} bytes), which is all it may",
+            f"{address} holds {counted(held[0], 'pending message')} ({held[1]:,} bytes), which is all it may",
             remedy="wait until some are acknowledged"
             + (", or withdraw one of yours: restante withdraw ID" if of_sender[0] else ""),
         )
@@ -116,7 +118,7 @@ def check_room(
     part = [None if most is None else int(most * limits.sender_share + 1e-9) for most in limits[1:3]]
     if not _fits(part[0], part[1], of_sender, size):
         raise MailboxFull(
-            f"{of_sender[0]} messages ({of_sender[1]:,} bytes) from {sender} are pending in {address}, "
+            f"{counted(of_sender[0], 'pending message')} ({of_sender[1]:,} bytes) from {sender} in {address}, "
             "which is all that the share of one sender holds",
             remedy="wait until some of them are acknowledged, or withdraw one: restante withdraw ID",
         )

@@ -280,8 +280,10 @@ def _again(monitor: Monitor, sight: Sight, now: datetime, retry: timedelta | Non
 
 
 def _given_up(monitor: Monitor, sight: Sight) -> Step:
+    from restante.domain.text import counted
+
     times = max(monitor.tries, monitor.backlog)
-    error = monitor.last_error or f"woken {times} times, and no mail was collected"
+    error = monitor.last_error or f"woken {counted(times, 'time')}, and no mail was collected"
     stuck = monitor._replace(state=MonitorState.ERROR, last_error=error)
     return stuck, Answer(Word.ERROR, stuck, sight.unseen, sight.mark)
 

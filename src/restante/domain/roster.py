@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from restante.domain.naming import look_alikes
 from restante.domain.overview import Fate, Reason, mutual_waits
 from restante.domain.registry import Presence, brief
-from restante.domain.text import age, iso, one_line, visible
+from restante.domain.text import age, counted, iso, one_line, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -77,14 +77,16 @@ def footer(rows: Sequence[Row], now: datetime) -> list[str]:
         for one, other in waits[:_MOST_NAMED]
     ]
     if len(waits) > _MOST_NAMED:
-        lines.append(f"{len(waits) - _MOST_NAMED} more pairs wait for each other")
+        more = len(waits) - _MOST_NAMED
+        lines.append(f"{counted(more, 'more pair waits', 'more pairs wait')} for each other")
     alike = look_alikes(by_id.values())
     lines += [
         f"these names look alike, so go by the ids: {_some([named(one) for one in group])}"
         for group in alike[:_MOST_NAMED]
     ]
     if len(alike) > _MOST_NAMED:
-        lines.append(f"{len(alike) - _MOST_NAMED} more groups of names look alike")
+        more = len(alike) - _MOST_NAMED
+        lines.append(counted(more, "more group of names looks alike", "more groups of names look alike"))
     unread = [row for row in rows if row.reason is Reason.INBOX_UNREAD]
     if unread:
         words = [

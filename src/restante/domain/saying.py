@@ -1,9 +1,14 @@
 """The English words that every face for people shows, in one place: of sessions, mailboxes, writing and approvals.
 
-Another language is another table with the same names. What only one face says stands there.
+Another language is another table with the same names. What only one face says stands there. Where a word goes by a
+number, ``{count:message|messages}`` stands for both: ``1 message``, ``2 messages``.
 """
 
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SHARED_ENGLISH = MappingProxyType(
     {
@@ -23,7 +28,7 @@ SHARED_ENGLISH = MappingProxyType(
         "overview.worktree": "Worktree",
         "overview.filter": "Filter",
         "overview.pairs": "{one} and {other} wait for each other.",
-        "overview.counts": "{sessions} sessions, {unseen} unseen, {pending} pending",
+        "overview.counts": "{sessions:session|sessions}, {unseen} unseen, {pending} pending",
         "state.idle": "idle",
         "state.busy": "busy",
         "state.blocked": "blocked",
@@ -51,7 +56,7 @@ SHARED_ENGLISH = MappingProxyType(
         "mailbox.write": "Write to it",
         "mailbox.history": "What became of it",
         "mailbox.reply": "reply",
-        "mailbox.counts": "{total} messages, {unseen} unseen, {pending} pending",
+        "mailbox.counts": "{total:message|messages}, {unseen} unseen, {pending} pending",
         "step.queued": "queued",
         "step.noticed": "noticed",
         "step.seen": "seen",
@@ -100,7 +105,7 @@ SHARED_ENGLISH = MappingProxyType(
         "approvals.done.approved": "Approved.",
         "approvals.done.modified": "Approved, as your note says.",
         "approvals.done.declined": "Declined.",
-        "around.approvals": "{count} wait for your approval",
+        "around.approvals": "{count:waits|wait} for your approval",
         "around.monitor": "mail is only looked for in the next turn:",
         "around.roles": "Roles",
         "around.role": "Role",
@@ -109,3 +114,19 @@ SHARED_ENGLISH = MappingProxyType(
         "around.lost": "nobody: its holder is {why}",
     }
 )
+
+
+class _Number(int):
+    def __format__(self, words: str) -> str:
+        one, has_two, many = words.partition("|")
+        return f"{int(self)} {one if self == 1 else many}" if has_two else int.__format__(self, words)
+
+
+def said(table: "Mapping[str, str]", name: str, values: "Mapping[str, Any]") -> str:
+    """Return a text of a table with its values filled in, and its words in the form that goes with their numbers.
+
+    Raises:
+        KeyError: There is no text of that name, or a value is missing.
+    """
+    words = table[name]
+    return words.format(**{one: _Number(it) if type(it) is int else it for one, it in values.items()})

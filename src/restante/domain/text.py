@@ -58,6 +58,17 @@ def sender_words(label: str, name: str, *, is_verified: bool) -> str:
     return f"{shown} ({beginning}, {'verified' if is_verified else 'unverified'})"
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return ``1 message`` or ``2 messages``: a number, and the word in the form that goes with it.
+
+    Args:
+        number: How many.
+        one: The word for one.
+        many: The word for any other number; by default the same with an *s*.
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def fenced(text: str) -> str:
     """Return the text between tilde fences that nothing in it can close."""
     longest = max(map(len, re.findall(_TILDES, text)), default=2) if "~~~" in text else 2

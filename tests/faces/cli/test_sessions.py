@@ -265,8 +265,8 @@ def test_everything_can_be_copied_to_another_place_and_goes_on_there(
     message = cast.post(PLANNER, "worker", "text")
     answer = cast.by("", "migrate", "data", str(tmp_path / "copy"))
     assert answer.code == 0, answer.err
-    assert "2 sessions, 1 mailboxes (0 were there before), 1 messages" in answer.out
-    assert "(1 were there before)" in cast.restante("migrate", "data", str(tmp_path / "copy")).out
+    assert "2 sessions, 1 mailbox (0 of them there before), 1 message, " in answer.out
+    assert "(1 of them there before)" in cast.restante("migrate", "data", str(tmp_path / "copy")).out
     assert cast.restante("migrate", "data", "data").code == 2
     assert cast.restante("migrate", "database", "data").code == 2
     assert cast.restante("migrate", str(tmp_path / "nowhere"), "data").code == 3

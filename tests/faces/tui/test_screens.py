@@ -204,7 +204,7 @@ def test_roles_and_worktrees_are_listed_written_to_and_shown(place: Place, looki
             await eye.press("escape")
             await eye.sees("sessions,")
             await eye.press("enter")
-            await eye.sees(words, "1 messages, 1 unseen")
+            await eye.sees(words, "1 message, 1 unseen")
             await eye.press("escape")
             await eye.sees("sessions,")
 
@@ -249,7 +249,7 @@ def test_a_decision_stands_in_the_audit_record(
     inboxes.drain()
 
     async def story(eye: Eye) -> None:
-        await eye.sees("1 wait for your approval")
+        await eye.sees("1 waits for your approval")
         await eye.press("a")
         await eye.sees("[red]Rename it[/red]", "longer than your policy allows")
         await eye.press("enter")

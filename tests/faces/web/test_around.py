@@ -52,7 +52,7 @@ def test_a_decision_stands_in_the_audit_record(
 ) -> None:
     name = paused.run("approvals", "--project", "demo", "--json").json["approvals"][0]["audit"]
     page.goto(f"{ground.ui}/")
-    expect(page.locator("main")).to_contain_text("1 wait for your approval")
+    expect(page.locator("main")).to_contain_text("1 waits for your approval")
     page.goto(f"{ground.ui}/approvals")
     article = page.locator("main article")
     expect(article).to_contain_text("<b>Rename the page</b>")

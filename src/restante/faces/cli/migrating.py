@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from restante.domain.text import visible
+from restante.domain.text import counted, visible
 from restante.faces.cli.output import say, tell
 
 
@@ -20,7 +20,8 @@ def migrate(source: str, target: str, as_json: bool, **_common: object) -> None:
         print_json(moved._asdict())
         return
     say(
-        f"the same on both sides: {moved.sessions} sessions, {moved.mailboxes} mailboxes ({moved.already} were there "
-        f"before), {moved.messages} messages, {moved.rows} rows; sha256 {moved.digest}"
+        f"the same on both sides: {counted(moved.sessions, 'session')}, "
+        f"{counted(moved.mailboxes, 'mailbox', 'mailboxes')} ({moved.already} of them there before), "
+        f"{counted(moved.messages, 'message')}, {counted(moved.rows, 'row')}; sha256 {moved.digest}"
     )
     tell("the source stays as it was; to use the target, set database.url or RESTANTE_DATA")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from restante.domain import wire
 from restante.domain.errors import NoSuchSession, UsageError
 from restante.domain.roster import row_line
-from restante.domain.text import one_line
+from restante.domain.text import counted, one_line
 from restante.faces.cli.inputs import office_of, seconds_from
 from restante.faces.cli.output import say, tell
 from restante.faces.cli.windows import row_of, window_of
@@ -99,7 +99,7 @@ def _tell(watched: Watched, office: Office, as_json: bool) -> None:
         for one in watched.gone[:_MOST_LINES]:
             say(f"{one_line(one, 160)}  gone: there is no such session")
         if len(watched.gone) > _MOST_LINES:
-            say(f"{len(watched.gone) - _MOST_LINES} more are gone")
+            say(counted(len(watched.gone) - _MOST_LINES, "more is gone", "more are gone"))
     sys.stdout.flush()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from restante.domain.saying import SHARED_ENGLISH
+from restante.domain.saying import SHARED_ENGLISH, said
 
 ENGLISH = {
     **SHARED_ENGLISH,
@@ -28,8 +28,8 @@ ENGLISH = {
     "list.role": "role",
     "list.worktree": "worktree",
     "list.held": "held by {name}",
-    "list.left": "{count} more sessions fit; press / to look for some",
-    "list.approvals": "{count} wait for your approval: press a",
+    "list.left": "{count:more session fits|more sessions fit}; press / to look for some",
+    "list.approvals": "{count:waits|wait} for your approval: press a",
     "list.filtered": "only: {words}",
     "letters.state": "State",
     "letters.from": "From",
@@ -58,4 +58,4 @@ def text(name: str, /, **values: Any) -> str:  # noqa: ANN401  whatever a text n
     Raises:
         KeyError: There is no text of that name, or a value is missing.
     """
-    return ENGLISH[name].format(**values)
+    return said(ENGLISH, name, values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from restante.domain.saying import SHARED_ENGLISH
+from restante.domain.saying import SHARED_ENGLISH, said
 
 ENGLISH = {
     **SHARED_ENGLISH,
@@ -32,7 +32,7 @@ ENGLISH = {
     "overview.spark": "Unseen messages over the last hour: now {now}, at most {most}.",
     "mailbox.filter": "Show",
     "mailbox.raw": "as bytes",
-    "mailbox.thread": "{count} messages of one conversation",
+    "mailbox.thread": "{count:message|messages} of one conversation",
     "compose.to.hint": "what a session is called, TEAM/ROLE, or a line of the list",
     "compose.keys": "Ctrl+Enter leaves it.",
     "worktrees.title": "Worktrees",
@@ -40,7 +40,7 @@ ENGLISH = {
     "worktrees.shared": "An account sees no files of this machine.",
     "worktrees.path": "Worktree",
     "worktrees.installed": "Hooks",
-    "worktrees.changes": "installing would change {count} files",
+    "worktrees.changes": "installing would change {count:file|files}",
     "worktrees.done": "installed",
     "worktree.installed": "Installed. Sessions that start from now on look for their mail.",
     "worktree.mailbox": "Its mailbox",
@@ -55,7 +55,7 @@ ENGLISH = {
     "repeats.title": "Repeats",
     "repeats.none": "Nothing is repeated.",
     "repeats.every": "every {interval}",
-    "repeats.sent": "posted {count} times",
+    "repeats.sent": "posted {count:time|times}",
     "repeats.active": "active",
     "repeats.paused": "paused",
     "repeats.pause": "Pause",
@@ -108,4 +108,4 @@ def text(name: str, /, *, language: str = "en", **values: Any) -> str:  # noqa: 
     Raises:
         KeyError: There is no text of that name, or a value is missing.
     """
-    return _TABLES[language][name].format(**values)
+    return said(_TABLES[language], name, values)
