@@ -146,7 +146,7 @@ def test_a_no_leaves_the_persons_configuration_as_it_was(
     assert answer.code == 0
     assert answer.err.index("note: trusts our hooks in") < answer.err.index("[y/N]")
     assert f"+++ {codex_config}" in answer.err
-    assert answer.err.endswith("left as it was\n")
+    assert "left as it was\n" in answer.err
     assert not codex_config.exists()
 
 
@@ -154,7 +154,7 @@ def test_a_yes_trusts_and_doing_it_again_changes_nothing(
     restante: Callable[..., Answer], types: Callable[[str], None], codex_config: Path
 ) -> None:
     types("y\n")
-    assert restante("install", "--trust").err.endswith("it trusts them now\n")
+    assert "it trusts them now\n" in restante("install", "--trust").err
     written = codex_config.read_bytes()
     assert b"trusted_hash" in written
     types("")
