@@ -1,6 +1,6 @@
 """How the watching of a mailbox ends: one function for each way. Each may be called again, and touches nothing else.
 
-In every one the bell goes first and is put back where a monitor stands after all, so that a race leaves a bell that
+Where it ends, the bell goes first and is put back where a monitor stands after all, so that a race leaves a bell that
 nobody needs at worst, and no monitor that hears nothing.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from restante.domain.arming import deactivate, disarm, expire
+from restante.domain.errors import Damaged
 from restante.domain.monitor import Plan
 from restante.domain.monitoring import Proof, Word, ordinal, stands, steadied
 
@@ -34,10 +35,22 @@ def attune(mailbox: str, owner: str, monitors: Monitors, doorbells: Doorbells) -
 
 def _expects(mailbox: str, owner: str, monitors: Monitors, doorbells: Doorbells) -> bool:
     monitor = monitors.monitor(mailbox, owner)
-    if monitor is None or not stands(monitor) or monitor.plan is not Plan.EVENT:
+    if not _is_heard(monitor):
+        monitor = _of_another(mailbox, owner, monitors)
+    if monitor is None:
         return False
     doorbells.expect(mailbox, monitor.session if monitor.adapter == _WAITS_ITSELF else "")
     return True
+
+
+def _is_heard(monitor: Monitor | None) -> bool:
+    return monitor is not None and stands(monitor) and monitor.plan is Plan.EVENT
+
+
+def _of_another(mailbox: str, owner: str, monitors: Monitors) -> Monitor | None:
+    """Return the monitor of another owner who needs the bell: it goes by the address, which both may have."""
+    others = (one for one in monitors.all() if one.mailbox == mailbox and one.owner != owner)
+    return next(filter(_is_heard, others), None)
 
 
 def stop(mailbox: str, owner: str, proof: Proof, monitors: Monitors, doorbells: Doorbells) -> Answer:
@@ -112,8 +125,21 @@ def swept(now: datetime, is_lost: Callable[[Monitor], bool], monitors: Monitors,
 def _end(
     mailbox: str, owner: str, step: Callable[[Monitor | None], Step], monitors: Monitors, doorbells: Doorbells
 ) -> Answer:
-    doorbells.forget(mailbox)
+    if _ends(mailbox, owner, step, monitors):
+        doorbells.forget(mailbox)
     try:
         return monitors.change(mailbox, owner, lambda monitor, _: step(monitor))
     finally:
         attune(mailbox, owner, monitors, doorbells)
+
+
+def _ends(mailbox: str, owner: str, step: Callable[[Monitor | None], Step], monitors: Monitors) -> bool:
+    """Tell whether nobody needs the bell after a step, as far as is known now.
+
+    Taking it away ends a session's waiter, which nobody may bring about whose word ends nothing.
+    """
+    try:
+        kept = monitors.monitor(mailbox, owner)
+    except Damaged:
+        kept = None
+    return not _is_heard(step(kept)[0]) and _of_another(mailbox, owner, monitors) is None
