@@ -234,11 +234,11 @@ class Office:
             for entry in mailbox.entries()
         ]
 
-    def timeline(self, *, before: int, limit: int, fits: Callable[[Status], bool]) -> Timeline:
+    def timeline(self, *, before: int, limit: int, fits: Callable[[Status], bool], find: str = "") -> Timeline:
         """Return the newest messages, with all that was said of each; see ``services.looking.timeline``."""
         from restante.services.looking import timeline
 
-        return timeline(self._parts.mailbox, before=before, limit=limit, fits=fits)
+        return timeline(self._parts.mailbox, before=before, limit=limit, fits=fits, find=find)
 
     def snapshot(self) -> Snapshot:
         """Return the mailbox as a whole. A damaged book of repeats is told as a fault; mail can still be read."""

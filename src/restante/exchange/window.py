@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from restante.domain.registry import Arrival, Identity, Session
     from restante.domain.why import Explanation
     from restante.exchange import Exchange, ExchangeParts
+    from restante.exchange.choices import Choices
     from restante.ports.sessions import Box, Boxes
 
 
@@ -50,6 +51,13 @@ class LocalWindow:
     def identity(self) -> Identity:
         """Who asks."""
         return self._identity
+
+    @property
+    def choices(self) -> Choices:
+        """What the owner decided, and may decide."""
+        from restante.exchange.choices import Choices
+
+        return Choices(self._parts, self._identity)
 
     def find(self, session: str = "") -> Session:
         """Return the session that a reference means.
@@ -196,15 +204,23 @@ class LocalWindow:
         waited = time.monotonic() - began
         return self._read(target, after, limit)._replace(timed_out=timed_out, waited=waited)
 
-    def timeline(self, session: str, *, before: int = 0, limit: int = 50, show: Show = Show.ALL) -> Timeline:
-        """Return the newest messages of a mailbox, answered ones too; see ``Window.timeline``."""
+    def timeline(
+        self, session: str, *, before: int = 0, limit: int = 50, show: Show = Show.ALL, find: str = ""
+    ) -> Timeline:
+        """Return the newest messages of a mailbox, answered ones too; see ``Window.timeline``.
+
+        With ``find``, only those that have these words, for an owner who allows texts to be searched.
+        """
         from restante.services import looking
 
         target = self.find(session)
+        if find:
+            self.choices.check_search()
         if self._identity.session or not self._identity.verified:
             corresponding.check_addressee(self._identity, target)
         with self._parts.keeping.held() as boxes:
-            found = looking.timeline(self._box(boxes, target), before=before, limit=limit, fits=show.fits)
+            box = self._box(boxes, target)
+            found = looking.timeline(box, before=before, limit=limit, fits=show.fits, find=find)
         return found._replace(names=self._called(case.entry for case in found.cases))
 
     def screen(self, text: str) -> list[Finding]:

@@ -269,7 +269,9 @@ class Roster(Awaiting):
         shown = entries[-limit:] if limit > 0 else []
         return shown, len(entries) - len(shown)
 
-    def timeline(self, role: str, *, before: int, limit: int, fits: Callable[[Status], bool]) -> Timeline:
+    def timeline(
+        self, role: str, *, before: int, limit: int, fits: Callable[[Status], bool], find: str = ""
+    ) -> Timeline:
         """Return the newest messages of a role, with all that was said of each, to the person; it marks nothing.
 
         Raises:
@@ -281,7 +283,7 @@ class Roster(Awaiting):
         if self.identity.session:
             raise Forbidden("what became of a role's mail is told to the person", remedy=f"restante history {role}")
         box = self._parts.role_boxes.box(parse_role(role), self.identity.owner)
-        found = timeline(box, before=before, limit=limit, fits=fits)
+        found = timeline(box, before=before, limit=limit, fits=fits, find=find)
         senders = {case.entry.message.sender.name for case in found.cases}
         return found._replace(names={one: name for one in senders if (name := self.name_of(one))})
 

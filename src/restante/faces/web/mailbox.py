@@ -10,7 +10,8 @@ from restante.domain.address import Home, parse_address
 from restante.domain.errors import NoSuchMessage
 from restante.domain.letters import threads_of
 from restante.domain.lifecycle import Show
-from restante.faces.web.places import view
+from restante.domain.seeking import MOST_LETTERS, sought
+from restante.faces.web.places import Look, view
 from restante.faces.web.rendering import HEADERS, page
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ async def why(hub: Hub, visitor: Visitor, request: Request) -> Response:
     given = request.query_params
     address, message = parse_address(given.get("at", "")), given.get("id", "")
     if address.home is Home.WORKTREE:
-        await view(hub, visitor, str(address))
+        await view(hub, visitor, str(address), Look())
 
         def trace() -> Explanation:
             from restante.wiring.tracing import open_tracer
@@ -53,7 +54,7 @@ async def raw(hub: Hub, visitor: Visitor, request: Request) -> Response:
     """Show the bytes of one message, as text and never as anything that a browser would run."""
     given = request.query_params
     number = _number(given.get("number", ""))
-    found = await view(hub, visitor, given.get("at", ""), before=number + 1)
+    found = await view(hub, visitor, given.get("at", ""), Look(before=number + 1))
     for case in found.cases:
         if case.entry.message.number == number:
             headers = HEADERS | {"content-disposition": 'inline; filename="message.txt"'}
@@ -66,10 +67,19 @@ async def _values(hub: Hub, visitor: Visitor, request: Request) -> dict[str, Any
     given = request.query_params
     asked = given.get("show", "")
     wanted = Show(asked) if asked in set(Show) else Show.ALL
-    before = _number(given.get("before", ""))
-    found = await view(hub, visitor, given.get("at", ""), before=before, wanted=wanted)
-    threads = threads_of(found.cases, found.names)
-    return {"view": found, "threads": threads, "show": wanted.value, "filters": tuple(Show), "now": found.now}
+    find = given.get("find", "").strip()[:MOST_LETTERS]
+    look = Look(_number(given.get("before", "")), wanted, find)
+    found = await view(hub, visitor, given.get("at", ""), look)
+    return {
+        "view": found,
+        "threads": threads_of(found.cases, found.names),
+        "show": wanted.value,
+        "filters": tuple(Show),
+        "find": find,
+        "words": sought(find).words,
+        "may_search": await hub.run(visitor.claim, lambda _, window: window.choices.may_search),
+        "now": found.now,
+    }
 
 
 def _number(given: str) -> int:

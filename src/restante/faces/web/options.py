@@ -27,23 +27,30 @@ _HIDDEN = frozenset({"database.url", "server.url"})
 async def show(hub: Hub, visitor: Visitor, _: Request) -> Response:
     """Show what is in force."""
 
-    def work(exchange: Exchange, window: LocalWindow) -> tuple[Persistence, list[str]]:
-        return window.persistence(), exchange.accounts.names()
+    def work(exchange: Exchange, window: LocalWindow) -> tuple[Persistence, list[str], bool]:
+        return window.persistence(), exchange.accounts.names(), window.choices.may_search
 
-    persistence, accounts = await hub.run(visitor.claim, work)
+    persistence, accounts, may_search = await hub.run(visitor.claim, work)
     options = [
         (one.name, one.help, _shown(one.name, value_of(hub.settings, one), visitor), one.default) for one in OPTIONS
     ]
     listed = accounts if not visitor.owner else [visitor.owner]
-    return page("options.html", {"persistence": persistence, "accounts": listed, "options": options}, visitor)
+    values = {"persistence": persistence, "accounts": listed, "options": options, "may_search": may_search}
+    return page("options.html", values, visitor)
 
 
 async def change(hub: Hub, visitor: Visitor, request: Request) -> Response:
-    """Switch whether mail between sessions is kept on disk."""
-    word = str((await request.form()).get("persistence", ""))
+    """Switch whether mail between sessions is kept on disk, or whether texts may be searched."""
+    form = await request.form()
+    what = next((name for name in ("persistence", "search") if name in form), "")
+    word = str(form.get(what, ""))
     if word not in ("on", "off"):
         raise UsageError("that cannot be done here", remedy="load the page again")
-    await hub.run(visitor.claim, lambda _, window: window.set_persistence(word == "on"), alone=True)
+    is_on = word == "on"
+    if what == "search":
+        await hub.run(visitor.claim, lambda _, window: window.choices.allow_search(is_on))
+    else:
+        await hub.run(visitor.claim, lambda _, window: window.set_persistence(is_on), alone=True)
     return RedirectResponse(f"{ROOT}/settings", 303, headers=HEADERS)
 
 

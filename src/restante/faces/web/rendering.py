@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from datetime import timedelta
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import DictLoader, Environment, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse, Response
 
 from restante.domain.duration import format_duration
@@ -17,7 +19,7 @@ from restante.domain.text import age, iso, visible
 from restante.faces.web.texts import text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from restante.faces.web.entering import Visitor
@@ -99,8 +101,26 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.globals |= {"t": text, "asset": asset_url, "root": ROOT}
-    environment.filters |= {"ago": _ago, "brief": brief, "iso": _iso, "lasting": _lasting, "visible": visible}
+    environment.filters |= {
+        "marked": _marked,
+        "ago": _ago,
+        "brief": brief,
+        "iso": _iso,
+        "lasting": _lasting,
+        "visible": visible,
+    }
     return environment
+
+
+def _marked(text: str, words: Sequence[str]) -> Markup:
+    """Return a text in which words stand out. What is no mark of ours is escaped."""
+    shown = visible(text)
+    if not words:
+        return escape(shown)
+    pieces = re.split(f"({'|'.join(map(re.escape, words))})", shown, flags=re.IGNORECASE)
+    return Markup("").join(
+        Markup("<mark>{}</mark>").format(one) if place % 2 else escape(one) for place, one in enumerate(pieces)
+    )
 
 
 def _ago(then: datetime | None, now: datetime) -> str:
