@@ -6,19 +6,21 @@ from restante.domain.monitor import Monitor, Plan
 from restante.domain.monitoring import RULES, Answer, Rules, Word, stands
 from restante.domain.outlook import NO_WAY, SILENCE
 from restante.domain.registry import Latch
-from restante.domain.text import visible
+from restante.domain.text import one_line
 
 # A turn shows mail by itself; one that takes longer than this may be one whose end nobody was told of.
 BUSY_FOR = timedelta(minutes=5)
 # A waiter that was asked for a sign of life and gave none for so long is stopped, or deaf.
 DEAF_AFTER = timedelta(seconds=75)
+# A worktree may be called anything: in what a model is told its name is one line, and not a long one.
+_LONGEST = 200
 
 
 def wake_text(mailboxes: list[str], command: str, *, only_reports: bool = False) -> str:
     """Return what a wake says: where mail waits and how it is collected, or looked at by whom is to report it only."""
-    names = " and ".join(visible(one).replace("\n", "\\n") for one in mailboxes)
+    names = " and ".join(one_line(one, _LONGEST) for one in mailboxes)
     if only_reports:
-        looks = " and ".join(f"{command} inbox {visible(one)} --peek" for one in mailboxes)
+        looks = " and ".join(f"{command} inbox {one_line(one, _LONGEST)} --peek" for one in mailboxes)
         return f"What you wait for came to {names}. Only report it; answer nothing. Look: {looks}"
     return f"Mail waits for {names}. Run: {command} inbox"
 

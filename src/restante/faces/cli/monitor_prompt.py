@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from restante.domain.evidence import quoted
+from restante.domain.text import one_line
+
+_LONGEST = 200
+
 
 def prompt_for(mailbox: str, token: str, command: str) -> str:
     """Return the instruction for the task that keeps watch over a mailbox.
@@ -11,11 +16,13 @@ def prompt_for(mailbox: str, token: str, command: str) -> str:
         token: The token of the arming.
         command: How our command is typed.
     """
-    about = f"{mailbox} --owner {token}"
     is_role = "/" in mailbox and ":" not in mailbox
     inbox = f"{command} inbox {mailbox}" if is_role else f"{command} inbox"
+    # A worktree may be called anything, and a model runs what stands here as it stands.
+    shown, mailbox, token = one_line(mailbox, _LONGEST), quoted(mailbox), quoted(token)
+    about = f"{mailbox} --owner {token}"
     return f"""\
-This task keeps watch over the mailbox {mailbox} for this conversation. At each run:
+This task keeps watch over the mailbox {shown} for this conversation. At each run:
 
 1. First, before anything else, run: {command} monitor check {about}
    It reads numbers only. Do not look into the mailbox for it.
