@@ -231,6 +231,11 @@ def _of_role(entry: Entry, role: str, register: Register, now: datetime) -> Expl
     return explain(_with_reader(facts, session, register) if session else facts)
 
 
+def _sees_files(identity: Identity) -> bool:
+    """Tell whether somebody is of this machine: no account, and proven."""
+    return identity.verified and not identity.owner
+
+
 def _with_reader(facts: Facts, session: Session, register: Register) -> Facts:
     """Return the facts with what is known of the session from which an answer is expected."""
     if not facts.course.is_pending:
@@ -238,9 +243,11 @@ def _with_reader(facts: Facts, session: Session, register: Register) -> Facts:
     around = register.around
     session = register.refreshed(session)
     reader = _reader(session, register.presence(session), around)
+    # Where it works is what a session says of itself: whoever made it up would be told of any file of this machine.
+    may_look = session.worktree and not reader.is_elsewhere and _sees_files(register.identity)
     return facts._replace(
         reader=reader,
-        hooks=around.hooks(session.worktree, session.vendor) if session.worktree and not reader.is_elsewhere else None,
+        hooks=around.hooks(session.worktree, session.vendor) if may_look else None,
         watch=around.watch(facts.address, register.identity.owner),
     )
 
