@@ -240,6 +240,21 @@ def test_what_is_brief_is_done_in_the_event_loop_and_commits_once() -> None:
     assert threads == {threading.get_ident()}
 
 
+def test_as_long_as_each_turn_of_the_loop_brings_more_all_of_it_shares_one_commit() -> None:
+    books = Books()
+    books.is_near = True
+
+    async def test(worker: Worker) -> None:
+        async def come(turns: int) -> int:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            return await worker.submit(ask, brief=True)
+
+        assert await asyncio.gather(*map(come, range(8))) == list(range(1, 9))
+
+    assert within(books, test) == [8]
+
+
 def test_what_is_brief_goes_to_the_thread_where_the_database_is_elsewhere() -> None:
     books = Books()
 
