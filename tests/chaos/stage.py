@@ -25,12 +25,25 @@ from restante.wiring.sessions import open_exchange
 if TYPE_CHECKING:
     from restante.domain.mailbox import Entry
 
-ROLES = [f"{team}/{name}" for team in TEAMS for name in ("ann", "bo", "cy", "dot", "eve", "fay")]
+NAMES = ("ann", "bo", "cy", "dot", "eve", "fay")
 COMMAND = [sys.executable, "-I", "-c", "from restante.__main__ import main; main()"]
 ACTORS = Path(__file__).with_name("actors.py")
 # The longest that anybody is stopped.
 STOPPED = 8.0
 _STEP = 0.1
+# What happens, and how often.
+_ACTS = {
+    "kill holder": 5,
+    "stop holder": 4,
+    "take over": 2,
+    "kill host": 4,
+    "stop host": 3,
+    "kill poster": 1,
+    "stop poster": 1,
+    "kill watchdog": 1,
+    "stop watchdog": 1,
+    "post": 5,
+}
 
 # The person's own way to wake: it writes down whom, and pokes that session if it is there. Sometimes it is slow, and
 # where a file says so it fails the first time for some marks.
@@ -76,17 +89,21 @@ class Stage:
     Args:
         place: An empty directory.
         seed: What all lots are drawn by.
+        roles: How many roles each team has.
         fails: Whether some wakes fail the first time; each is made again after a while only.
     """
 
-    def __init__(self, place: Path, seed: int, *, fails: bool) -> None:
+    def __init__(self, place: Path, seed: int, roles: int, *, fails: bool) -> None:
         self.place = place
         self.data = place / "data"
         self.seed = seed
         self.dice = random.Random(seed)
         self.did: Counter[str] = Counter()
+        self.roles = [f"{team}/{name}" for team in TEAMS for name in NAMES[:roles]]
+        # Each happens once before chance alone decides.
+        self._first = self.dice.sample(list(_ACTS), len(_ACTS))
         self.slots = [
-            *(Slot("holder", number, role) for number, role in enumerate(ROLES)),
+            *(Slot("holder", number, role) for number, role in enumerate(self.roles)),
             *(Slot("host", number) for number in range(2)),
             *(Slot("poster", number) for number in range(2)),
             Slot("watchdog", 0),
@@ -115,7 +132,7 @@ class Stage:
         exchange.window(PERSON).set_persistence(True)
         exchange.close()
         parts = MonitorParts(self.environment)
-        for role in ROLES:
+        for role in self.roles:
             Roster(parts, lambda: PERSON).join(role)
         parts.close()
 
@@ -160,19 +177,7 @@ class Stage:
         return bool(holds())
 
     def _happen(self) -> None:
-        acts = {
-            "kill holder": 5,
-            "stop holder": 4,
-            "take over": 2,
-            "kill host": 4,
-            "stop host": 3,
-            "kill poster": 1,
-            "stop poster": 1,
-            "kill watchdog": 1,
-            "stop watchdog": 1,
-            "post": 5,
-        }
-        (act,) = self.dice.choices(list(acts), list(acts.values()))
+        (act,) = [self._first.pop()] if self._first else self.dice.choices(list(_ACTS), list(_ACTS.values()))
         if act == "post":
             self._post()
             return
@@ -211,7 +216,7 @@ class Stage:
         self.did["post"] += 1
         told = self.place / "posts" / str(self.did["post"])
         with told.open("wb") as file:
-            words = ["post", self.dice.choice(ROLES), f"command {self.did['post']}", "--json"]
+            words = ["post", self.dice.choice(self.roles), f"command {self.did['post']}", "--json"]
             process = subprocess.Popen(
                 [*COMMAND, *words], env=self.environment, stdin=subprocess.DEVNULL, stdout=file, stderr=file
             )
@@ -290,11 +295,11 @@ class Stage:
 
     def entries(self) -> dict[str, list[Entry]]:
         """Return all mail of each role."""
-        return {role: self.parts.role_boxes.box(role, "").entries() for role in ROLES}
+        return {role: self.parts.role_boxes.box(role, "").entries() for role in self.roles}
 
     def all_acknowledged(self) -> bool:
         """Tell whether nothing is pending."""
-        return not any(self.parts.role_boxes.box(role, "").counts().pending for role in ROLES)
+        return not any(self.parts.role_boxes.box(role, "").counts().pending for role in self.roles)
 
     def all_armed(self) -> bool:
         """Tell whether every role is armed by the holder that lives."""
@@ -304,13 +309,13 @@ class Stage:
     def post_to_all(self) -> list[str]:
         """Post one message to each role as the person."""
         roster = Roster(self.parts, lambda: PERSON)
-        copies = [roster.post(role, _draft("the last")) for role in ROLES]
+        copies = [roster.post(role, _draft("the last")) for role in self.roles]
         return [copy.posted.message.id for one in copies for copy in one if copy.posted]
 
     def leave(self) -> dict[str, int]:
         """Take all roles out of their teams, and end all in good order; return how hosts ended."""
         roster = Roster(self.parts, lambda: PERSON)
-        for role in ROLES:
+        for role in self.roles:
             roster.leave(role)
         ended = {}
         for slot in (*self.slots, *self.ghosts):

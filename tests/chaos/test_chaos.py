@@ -17,21 +17,21 @@ from tests.chaos.verdict import LOST_BELL, Records, faults, latencies
 
 SEED = int(os.environ["RESTANTE_TEST_CHAOS_SEED"])
 LONG = float(os.environ.get("RESTANTE_TEST_CHAOS_SECONDS", "600"))
-SHORT = 20.0
+SHORT = 8.0
 # What may stay in the data directory.
 KEPT = {"person", "restante.db", "teams.db", "mail.lock", "turns", "bells"}
 
 
 @pytest.mark.parametrize(
-    ("seconds", "mean"),
-    [pytest.param(SHORT, 0.6, id="short"), pytest.param(LONG, 2.5, id="long", marks=pytest.mark.slow)],
+    ("seconds", "mean", "roles"),
+    [pytest.param(SHORT, 0.4, 2, id="short"), pytest.param(LONG, 2.5, 6, id="long", marks=pytest.mark.slow)],
 )
 def test_after_chaos_every_message_is_acknowledged_once_and_nothing_is_left(
-    seconds: float, mean: float, tmp_path: Path
+    seconds: float, mean: float, roles: int, tmp_path: Path
 ) -> None:
     print(f"RESTANTE_TEST_CHAOS_SEED={SEED} RESTANTE_TEST_CHAOS_SECONDS={seconds:g}")
     is_long = seconds > SHORT
-    stage = Stage(tmp_path, SEED, fails=is_long)
+    stage = Stage(tmp_path, SEED, roles, fails=is_long)
     try:
         stage.play(seconds, mean)
         stage.calm()

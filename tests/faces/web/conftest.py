@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -57,16 +58,30 @@ class Ground(NamedTuple):
         assert answer.status == 200, answer
 
 
-@pytest.fixture
-def ground(tmp_path: Path) -> Iterator[Ground]:
-    """A server of one person with a worktree."""
-    data, worktree, home = tmp_path / "data", tmp_path / "tree", tmp_path / "home"
+@contextlib.contextmanager
+def standing(place: Path) -> Iterator[Ground]:
+    """Run a server of one person with a worktree."""
+    data, worktree, home = place / "data", place / "tree", place / "home"
     for one in (data, worktree, home):
         one.mkdir()
     subprocess.run(["git", "init", "-q", str(worktree)], check=True)
     settings = {"RESTANTE_SERVER_RATE": "100000", "HOME": str(home), "OACP_HOME": str(home / "oacp")}
     with running(data, **settings) as server:
         yield Ground(server, server.api(), worktree, home)
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Iterator[Ground]:
+    """A server of the test's own."""
+    with standing(tmp_path) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    """A server for tests of a module that change neither its settings nor who may enter."""
+    with standing(tmp_path_factory.mktemp("shared")) as one:
+        yield one
 
 
 @pytest.fixture(scope="session")

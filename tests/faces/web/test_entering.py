@@ -52,59 +52,59 @@ def cookie_of(ground: Ground) -> str:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_no_page_is_shown_to_whoever_has_not_entered(ground: Ground, path: str) -> None:
-    answer = ask(ground, "GET", f"/ui{path}")
+def test_no_page_is_shown_to_whoever_has_not_entered(shared: Ground, path: str) -> None:
+    answer = ask(shared, "GET", f"/ui{path}")
     assert answer.status == 401
     assert b"restante ui" in answer.body
-    assert ask(ground, "GET", f"/ui{path}", cookie="restante=e30.9999999999.x.forged").status == 401
+    assert ask(shared, "GET", f"/ui{path}", cookie="restante=e30.9999999999.x.forged").status == 401
 
 
 @pytest.mark.parametrize("path", FORMS)
-def test_no_form_is_taken_that_is_not_from_a_page_of_ours(ground: Ground, path: str) -> None:
-    cookie = cookie_of(ground)
-    assert ask(ground, "POST", f"/ui{path}", cookie=cookie, body="persistence=on").status == 403
-    assert ask(ground, "POST", f"/ui{path}", cookie=cookie, body="csrf=guessed&persistence=on").status == 403
-    assert ask(ground, "POST", f"/ui{path}", cookie=cookie, body="csrf=x", Origin="http://evil.example").status == 403
+def test_no_form_is_taken_that_is_not_from_a_page_of_ours(shared: Ground, path: str) -> None:
+    cookie = cookie_of(shared)
+    assert ask(shared, "POST", f"/ui{path}", cookie=cookie, body="persistence=on").status == 403
+    assert ask(shared, "POST", f"/ui{path}", cookie=cookie, body="csrf=guessed&persistence=on").status == 403
+    assert ask(shared, "POST", f"/ui{path}", cookie=cookie, body="csrf=x", Origin="http://evil.example").status == 403
 
 
-def test_a_key_lets_in_once(ground: Ground) -> None:
-    path = ground.key_path()
-    assert ask(ground, "GET", path).status == 303
-    assert ask(ground, "GET", path).status == 401
-    assert ask(ground, "GET", "/ui/enter?key=guessed").status == 401
+def test_a_key_lets_in_once(shared: Ground) -> None:
+    path = shared.key_path()
+    assert ask(shared, "GET", path).status == 303
+    assert ask(shared, "GET", path).status == 401
+    assert ask(shared, "GET", "/ui/enter?key=guessed").status == 401
 
 
-def test_another_site_lets_no_browser_in(ground: Ground) -> None:
-    path = ground.key_path()
-    crossing = ask(ground, "GET", path, **{"Sec-Fetch-Site": "cross-site"})
+def test_another_site_lets_no_browser_in(shared: Ground) -> None:
+    path = shared.key_path()
+    crossing = ask(shared, "GET", path, **{"Sec-Fetch-Site": "cross-site"})
     assert crossing.status == 401
     assert "set-cookie" not in crossing.headers
-    assert ask(ground, "GET", path, **{"Sec-Fetch-Site": "none"}).status == 303
+    assert ask(shared, "GET", path, **{"Sec-Fetch-Site": "none"}).status == 303
 
 
-def test_only_the_person_gets_a_key(ground: Ground) -> None:
-    session = ground.api.actor("worker")
-    assert ground.api.ask("POST", "/ui/key", {}, session.proof).status == 401
-    assert ground.api.ask("POST", "/ui/key", {}).status == 401
-    assert ground.api.ask("POST", "/ui/key", {}, {"Authorization": "Bearer nothing"}).status == 401
+def test_only_the_person_gets_a_key(shared: Ground) -> None:
+    session = shared.api.actor("worker")
+    assert shared.api.ask("POST", "/ui/key", {}, session.proof).status == 401
+    assert shared.api.ask("POST", "/ui/key", {}).status == 401
+    assert shared.api.ask("POST", "/ui/key", {}, {"Authorization": "Bearer nothing"}).status == 401
 
 
-def test_an_agent_that_asks_for_the_page_is_refused(ground: Ground) -> None:
-    ground.server.person()
-    done = ground.restante("ui", "--no-browser", CODEX_THREAD_ID="thread-1")
+def test_an_agent_that_asks_for_the_page_is_refused(shared: Ground) -> None:
+    shared.server.person()
+    done = shared.restante("ui", "--no-browser", CODEX_THREAD_ID="thread-1")
     assert done.returncode == 4
     assert "for the person" in done.stderr
 
 
-def test_a_person_gets_an_address_that_opens_the_page(ground: Ground) -> None:
-    done = ground.restante("ui", "--no-browser")
+def test_a_person_gets_an_address_that_opens_the_page(shared: Ground) -> None:
+    done = shared.restante("ui", "--no-browser")
     assert done.returncode == 0, done.stderr
-    path = done.stdout.strip().rpartition(ground.api.url)[2]
-    assert ask(ground, "GET", path).status == 303
+    path = done.stdout.strip().rpartition(shared.api.url)[2]
+    assert ask(shared, "GET", path).status == 303
 
 
-def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(ground: Ground) -> None:
-    answer = ask(ground, "GET", ground.key_path())
+def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(shared: Ground) -> None:
+    answer = ask(shared, "GET", shared.key_path())
     words = answer.headers["set-cookie"].lower()
     assert "httponly" in words
     assert "samesite=strict" in words
@@ -112,8 +112,8 @@ def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(ground: Ground) -
 
 
 @pytest.mark.parametrize("path", [one for one in PATHS if "session:x" not in one and one != "/events"])
-def test_every_page_lets_nothing_in_and_stands_in_no_frame(ground: Ground, path: str) -> None:
-    answer = ask(ground, "GET", f"/ui{path}", cookie=cookie_of(ground))
+def test_every_page_lets_nothing_in_and_stands_in_no_frame(shared: Ground, path: str) -> None:
+    answer = ask(shared, "GET", f"/ui{path}", cookie=cookie_of(shared))
     assert answer.status == 200
     policy = answer.headers["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -124,12 +124,12 @@ def test_every_page_lets_nothing_in_and_stands_in_no_frame(ground: Ground, path:
     assert answer.headers["cache-control"] == "no-store"
 
 
-def test_a_name_that_is_not_this_machines_is_refused(ground: Ground) -> None:
-    assert ask(ground, "GET", "/ui/", cookie=cookie_of(ground), Host="rebound.example").status == 403
+def test_a_name_that_is_not_this_machines_is_refused(shared: Ground) -> None:
+    assert ask(shared, "GET", "/ui/", cookie=cookie_of(shared), Host="rebound.example").status == 403
 
 
-def test_leaving_takes_the_cookie_away(ground: Ground) -> None:
-    answer = ask(ground, "POST", "/ui/leave", cookie=cookie_of(ground), body="x=1")
+def test_leaving_takes_the_cookie_away(shared: Ground) -> None:
+    answer = ask(shared, "POST", "/ui/leave", cookie=cookie_of(shared), body="x=1")
     assert answer.status == 303
     assert "max-age=0" in answer.headers["set-cookie"].lower()
 
@@ -142,12 +142,12 @@ def test_a_new_token_shuts_every_browser_out(ground: Ground) -> None:
     assert ask(ground, "GET", "/ui/", cookie=cookie).status == 401
 
 
-def test_files_of_pages_are_kept_by_browsers_and_named_by_their_content(ground: Ground) -> None:
-    answer = ask(ground, "GET", "/ui/static/app.css")
+def test_files_of_pages_are_kept_by_browsers_and_named_by_their_content(shared: Ground) -> None:
+    answer = ask(shared, "GET", "/ui/static/app.css")
     assert answer.status == 200
     assert "immutable" in answer.headers["cache-control"]
-    assert ask(ground, "GET", "/ui/static/..%2f__init__.py").status == 404
-    assert ask(ground, "GET", "/ui/static/nothing.css").status == 404
+    assert ask(shared, "GET", "/ui/static/..%2f__init__.py").status == 404
+    assert ask(shared, "GET", "/ui/static/nothing.css").status == 404
 
 
 def test_accounts_enter_by_name_and_password_and_see_their_own_alone(ground: Ground) -> None:

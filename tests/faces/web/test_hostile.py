@@ -52,9 +52,9 @@ def answer_to(client: socket.socket) -> bytes:
     ],
 )
 def test_a_form_without_a_length_is_bounded_for_whoever_has_not_entered(
-    ground: Ground, kind: str, start: bytes
+    shared: Ground, kind: str, start: bytes
 ) -> None:
-    with ground.api.connect() as client:
+    with shared.api.connect() as client:
         head = (
             f"POST /ui/enter HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nTransfer-Encoding: chunked\r\n\r\n"
         )
@@ -62,19 +62,19 @@ def test_a_form_without_a_length_is_bounded_for_whoever_has_not_entered(
         for _ in range(64):
             client.sendall(PIECE)
         assert answer_to(client).startswith(b"HTTP/1.1 401 ")
-        assert written(ground.server.process.pid) == 0
-    assert faults_of(ground) == []
+        assert written(shared.server.process.pid) == 0
+    assert faults_of(shared) == []
 
 
 @pytest.mark.parametrize("signature", ["é", "\x80", "ÿ" * 100])
-def test_a_cookie_that_is_no_ascii_proves_nothing(ground: Ground, signature: str) -> None:
-    cookie_of(ground)
-    assert ask(ground, "GET", "/ui/", cookie=f"restante=.99999999999.x.{signature}").status == 401
-    assert faults_of(ground) == []
+def test_a_cookie_that_is_no_ascii_proves_nothing(shared: Ground, signature: str) -> None:
+    cookie_of(shared)
+    assert ask(shared, "GET", "/ui/", cookie=f"restante=.99999999999.x.{signature}").status == 401
+    assert faults_of(shared) == []
 
 
 @pytest.mark.parametrize("path", ["/", "/part/sessions"])
 @pytest.mark.parametrize("size", ["9" * 5000, "-1", "²", ""])
-def test_a_size_that_is_none_is_passed_over(ground: Ground, path: str, size: str) -> None:
-    assert ask(ground, "GET", f"/ui{path}?size={quote(size)}", cookie=cookie_of(ground)).status == 200
-    assert faults_of(ground) == []
+def test_a_size_that_is_none_is_passed_over(shared: Ground, path: str, size: str) -> None:
+    assert ask(shared, "GET", f"/ui{path}?size={quote(size)}", cookie=cookie_of(shared)).status == 200
+    assert faults_of(shared) == []

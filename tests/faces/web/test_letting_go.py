@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="nothing tells what a process has open")
-@pytest.mark.parametrize("path", ["/part/around", "/monitors", "/mailbox?at=parser/lead", "/compose"])
-def test_looking_again_and_again_opens_no_database_again_and_again(ground: Ground, path: str) -> None:
+def test_looking_again_and_again_opens_no_database_again_and_again(ground: Ground) -> None:
     joined = ground.restante("join", "parser/lead")
     assert joined.returncode == 0, joined.stderr
     cookie = cookie_of(ground)
-    looks = [ask(ground, "GET", f"/ui{path}", cookie=cookie).status for _ in range(2)]
-    before = len(os.listdir(f"/proc/{ground.server.process.pid}/fd"))
-    looks += [ask(ground, "GET", f"/ui{path}", cookie=cookie).status for _ in range(15)]
-    assert set(looks) == {200}
-    # What waits for a connection to end may still be there; fifteen databases are more.
-    assert len(os.listdir(f"/proc/{ground.server.process.pid}/fd")) < before + 10
+    for path in ("/part/around", "/monitors", "/mailbox?at=parser/lead", "/compose"):
+        looks = [ask(ground, "GET", f"/ui{path}", cookie=cookie).status for _ in range(2)]
+        before = len(os.listdir(f"/proc/{ground.server.process.pid}/fd"))
+        looks += [ask(ground, "GET", f"/ui{path}", cookie=cookie).status for _ in range(15)]
+        assert set(looks) == {200}, path
+        # What waits for a connection to end may still be there; fifteen databases are more.
+        assert len(os.listdir(f"/proc/{ground.server.process.pid}/fd")) < before + 10, path
