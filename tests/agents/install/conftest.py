@@ -28,14 +28,20 @@ def git(directory: Path, *words: str) -> str:
     return subprocess.run(["git", *words], cwd=directory, env=GIT, check=True, capture_output=True, text=True).stdout
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    """A git repository with one commit."""
-    root = tmp_path / "W"
+@pytest.fixture(scope="session")
+def first_commit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A git repository with one commit, for copies."""
+    root = tmp_path_factory.mktemp("first") / "W"
     root.mkdir()
-    git(root, "init", "-q")
+    git(root, "init", "-q", "--template=")
     git(root, "commit", "-q", "--allow-empty", "-m", "x")
     return root
+
+
+@pytest.fixture
+def repo(first_commit: Path, tmp_path: Path) -> Path:
+    """A git repository with one commit."""
+    return Path(shutil.copytree(first_commit, tmp_path / "W"))
 
 
 @pytest.fixture
