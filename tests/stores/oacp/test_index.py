@@ -85,6 +85,36 @@ def test_11_4_4_what_did_not_change_is_not_read_again(tree: Tree, reads: list[by
     assert len(reads) == 41
 
 
+def test_a_file_that_was_changed_in_its_place_is_read_again(tree: Tree, reads: list[bytes]) -> None:
+    for place in range(40):
+        send(tree, "bob", subject=f"s{place}", at=AT + timedelta(seconds=place))
+    first = list_inbox(tree, "demo", "bob")
+    path = tree.path("projects", "demo", "agents", "bob", "inbox", first[7].name)
+    with open(path, "r+b") as file:
+        raw = file.read()
+        file.seek(0)
+        file.write(raw.replace(b"subject: s7", b"subject: t7"))
+    wanted = [one.subject for one in first]
+    wanted[7] = "t7"
+    assert [one.subject for one in list_inbox(tree, "demo", "bob")] == wanted
+    assert len(reads) == 41
+
+
+def test_an_index_leads_to_no_file_that_is_not_listed_in_the_inbox(tree: Tree, reads: list[bytes]) -> None:
+    for place in range(40):
+        send(tree, "bob", subject=f"s{place}", at=AT + timedelta(seconds=place))
+    first = list_inbox(tree, "demo", "bob")
+    inbox = tree.path("projects", "demo", "agents", "bob", "inbox")
+    os.rename(f"{inbox}/{first[3].name}", f"{inbox}/archive/{first[3].name}")
+    index_file = tree.path("projects", "demo", "state", "restante", "bob", "index")
+    with open(index_file, "r+b") as file:
+        content = file.read().replace(first[3].name.encode(), f"archive/{first[3].name}".encode())
+        file.seek(0)
+        file.write(content)
+    assert list_inbox(tree, "demo", "bob") == [one for one in first if one is not first[3]]
+    assert len(reads) == 40
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"\0\xff", b"restante index 1 \nx\n", b"restante index 9 \n", b"restante index 1 "]
 )
@@ -111,8 +141,8 @@ def test_files_that_vanish_meanwhile_are_no_error(tree: Tree, monkeypatch: pytes
         send(tree, "bob", at=AT + timedelta(seconds=place))
     found = index.pending
 
-    def vanish(inbox: Directory) -> list[tuple[str, os.stat_result]]:
-        names = found(inbox)
+    def vanish(inbox: Directory, listed: list[tuple[str, os.stat_result]]) -> list[tuple[str, os.stat_result]]:
+        names = found(inbox, listed)
         os.unlink(inbox.at(names[0][0]))
         return names
 

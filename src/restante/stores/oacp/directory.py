@@ -17,7 +17,7 @@ from restante.domain.errors import NothingThere, StorageFailed, Unsafe
 from restante.stores.files import failure, read_at, sync, write_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: a FIFO in a message's place must not hang its reader.
@@ -116,8 +116,22 @@ class Directory:
         with self._scan() as found:
             return [one.name for one in found if not one.name.startswith(".") and one.is_dir(follow_symlinks=False)]
 
-    def messages(self) -> list[tuple[str, os.stat_result]]:
-        """Return name and status of every ``*.yaml`` in it that is a file or a link; what vanishes is passed over."""
+    def names(self) -> list[str]:
+        """Return every name in it that a message may have; what it stands for is not looked at."""
+        try:
+            return [name for name in os.listdir(self.fd) if _may_be_message(name)]
+        except OSError as error:
+            raise failure(self.path, error) from error
+
+    def messages(self, names: Iterable[str] | None = None) -> list[tuple[str, os.stat_result]]:
+        """Return name and status of every ``*.yaml`` in it that is a file or a link; what vanishes is passed over.
+
+        Args:
+            names: Only these are looked at.
+        """
+        if names is not None:
+            found = [(name, status) for name in names if (status := self.status(name))]
+            return [one for one in found if one[1].st_mode & _KIND in _SHOWN]
         with self._scan() as entries:
             return _messages(entries)
 
@@ -223,11 +237,15 @@ class Directory:
                 raise
 
 
+def _may_be_message(name: str) -> bool:
+    return name[-5:] == ".yaml" and name[0] != "."
+
+
 def _messages(entries: Iterator[os.DirEntry[str]]) -> list[tuple[str, os.stat_result]]:
     found = []
     for one in entries:
         name = one.name
-        if name[-5:] == ".yaml" and name[0] != ".":
+        if _may_be_message(name):
             try:
                 status = one.stat(follow_symlinks=False)
             except FileNotFoundError:

@@ -8,6 +8,7 @@ written there is none.
 from __future__ import annotations
 
 import gc
+import os
 import re
 from contextlib import contextmanager, suppress
 from itertools import repeat
@@ -20,7 +21,6 @@ from restante.stores.oacp.names import place_of
 from restante.stores.oacp.reading import MOST_BYTES, NotYaml, read_fields
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Iterator
 
     from restante.stores.oacp.directory import Directory
@@ -108,13 +108,15 @@ def list_inbox(tree: Tree, project: str, agent: str, *, examine: Examine | None 
     key = examine.key if examine else ""
     with tree.open_agent(project, agent, INBOX) as inbox, _without_collector():
         known = _load(tree, project, agent, place, key)
-        # As ``stamp_of`` does, of all of them at once: this is most of what a look costs that finds nothing new.
-        files = {name: f"{of.st_size} {of.st_mtime_ns} {of.st_ino}" for name, of in pending(inbox)}
-        kept = [one for one in known if files.get(one.name) == one.stamp]
+        names = set(inbox.names())
         # Only what changed is put in its place; the rest was written down in order.
-        for one in kept:
-            del files[one.name]
-        news = [summary for name, stamp in files.items() if (summary := _summary(inbox, name, stamp, examine))]
+        kept = list(_unchanged(inbox, [one for one in known if one.name in names]))
+        others = names.difference([one.name for one in kept])
+        news = [
+            summary
+            for name, status in pending(inbox, inbox.messages(others))
+            if (summary := _summary(inbox, name, stamp_of(status), examine))
+        ]
     found = in_order(kept + news) if news else kept
     if len(news) > _FEW or len(news) * 4 > len(found) or len(known) > 2 * len(found) + _FEW:
         _save(tree, project, agent, key, found)
@@ -133,6 +135,20 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
+def _unchanged(inbox: Directory, known: Iterable[Summary]) -> Iterator[Summary]:
+    """Yield what is as it was read, and not archived: most of what a look costs that finds nothing new."""
+    look, place = os.stat, inbox.fd
+    for one in known:
+        try:
+            status = look(one.name, dir_fd=place, follow_symlinks=False)
+        except OSError:
+            continue
+        # As ``stamp_of`` says it.
+        is_same = f"{status.st_size} {status.st_mtime_ns} {status.st_ino}" == one.stamp
+        if is_same and (status.st_nlink < 2 or not _is_archived(inbox, one.name, status)):
+            yield one
+
+
 def stamp_of(status: os.stat_result) -> str:
     """Return what changes whenever a file does: its size, time and inode."""
     return f"{status.st_size} {status.st_mtime_ns} {status.st_ino}"
@@ -146,7 +162,7 @@ def in_order(found: Iterable[Summary]) -> list[Summary]:
 def pending(
     inbox: Directory, found: list[tuple[str, os.stat_result]] | None = None
 ) -> list[tuple[str, os.stat_result]]:
-    """Return name and status of the files of an inbox that are not archived; of those that were found, if any were.
+    """Return name and status of the files of an inbox that are not archived, or of those of them that were found.
 
     A file that has a second name may be one that a killed archiver had linked into the archive already.
     """
