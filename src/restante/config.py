@@ -115,6 +115,8 @@ class Settings(NamedTuple):
     wake_opencode: str = ""
 
 
+# These may hold a password.
+_HIDDEN = frozenset({"database.url", "server.url"})
 _FIELDS = {
     "checkpoint.show_again": "show_again",
     "checkpoint.max_bytes": "checkpoint_max_bytes",
@@ -176,6 +178,12 @@ def load_settings(environment: "Mapping[str, str]") -> Settings:
     if problems:
         raise BadConfig(tuple(problems))
     return Settings(**values)
+
+
+def shown_value(settings: Settings, option: Option) -> str:
+    """Return a value as a person may see it: of what could be used to get in, only whether it is set."""
+    value = value_of(settings, option)
+    return ("set" if value else "") if option.name in _HIDDEN else str(value)
 
 
 def config_path(environment: "Mapping[str, str]") -> str:

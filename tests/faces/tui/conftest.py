@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from tests.faces.http.api import running
+from textual.events import Key
+from textual.keys import _character_to_key
 
 from restante.domain.message import Draft
 from restante.domain.registry import Arrival
@@ -108,10 +110,26 @@ class Eye:
         return await self.until(lambda text: all(word in text for word in words), repr(words))
 
     async def press(self, *keys: str) -> None:
-        await self.pilot.press(*keys)
+        """Press keys one after the other, each when the one before it was taken."""
+        for key in keys:
+            self._send(key)
+            await self._taken()
 
     async def type(self, text: str) -> None:
-        await self.press(*("space" if letter == " " else letter for letter in text))
+        """Type letters as fast as one may."""
+        for letter in text:
+            self._send("space" if letter == " " else letter)
+        await self._taken()
+
+    async def _taken(self) -> None:
+        # From the program to the screen, from there to the widget, and what that one tells in turn.
+        for _ in range(3):
+            await self.pilot._wait_for_screen()
+
+    def _send(self, key: str) -> None:
+        name = key if key.isalnum() or len(key) > 1 else _character_to_key(key)
+        letter = " " if key == "space" else key if len(key) == 1 else None
+        self.pilot.app.post_message(Key(name, letter))
 
 
 @pytest.fixture
@@ -123,7 +141,7 @@ def looking(place: Place) -> Callable[[Callable[[Eye], Awaitable[None]]], None]:
             app = PeopleApp(Ground(place.environment, str(place.worktree)))
             async with app.run_test(size=size, notifications=True) as pilot:
                 eye = Eye(pilot)
-                await eye.until(lambda text: "sessions," in text, "the overview")
+                await eye.until(lambda text: "Why look" in text, "the overview")
                 await story(eye)
 
         asyncio.run(play())

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 # Ages are shown in words, and the mail of worktrees and roles is watched by nothing but this.
 _LOOK_SECONDS = 5.0
+# Below so many columns two choices beside each other have no room for their labels.
+_NARROW = 76
 
 
 class PeopleApp(App[None]):
@@ -35,6 +37,7 @@ class PeopleApp(App[None]):
     """
 
     ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_NARROW, "-wide")]  # noqa: RUF012  as the library declares it
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "quit", text("key.quit"), priority=True, show=False),
     ]
@@ -47,6 +50,8 @@ class PeopleApp(App[None]):
     .field Input { width: 1fr; }
     .field Select { width: 24; }
     Rows { height: 1fr; }
+    Rows, VerticalScroll { scrollbar-size-vertical: 1; }
+    Rows.short { height: auto; max-height: 40%; }
     #reading { height: 1fr; border-top: solid $surface-lighten-2; padding: 0 1; }
     #reading:focus { border-top: heavy $accent; }
     #matches { height: auto; max-height: 6; border: none; padding: 0 1; }
@@ -55,8 +60,13 @@ class PeopleApp(App[None]):
     #findings { max-height: 6; }
     #buttons { height: 1; }
     #buttons Button { margin-right: 2; }
-    DecideScreen { align: center middle; }
-    DecideScreen > Vertical { width: 70; height: auto; border: heavy $accent; padding: 0 1; background: $surface; }
+    ModalScreen { align: center middle; }
+    .over { width: 70; max-width: 100%; height: auto; max-height: 100%; border: heavy $accent; padding: 0 1; }
+    .over { background: $surface; }
+    .-narrow .field Select { width: 16; }
+    Rows > .datatable--header, Rows:focus > .datatable--header { background: $background; text-style: bold; }
+    Rows > .datatable--cursor { background: $background; color: $foreground; text-style: bold; }
+    Rows:focus > .datatable--cursor { background: $background; color: $foreground; text-style: reverse; }
     """
 
     class Stirred(Message):
@@ -68,6 +78,8 @@ class PeopleApp(App[None]):
 
     def __init__(self, ground: Ground) -> None:
         super().__init__()
+        # The terminal's own colours, whatever they are; what is chosen is reversed, which fits all of them.
+        self.theme = "ansi-dark"
         self._ground = ground
         self.is_live = True
         # One thread: what is asked later sees what was asked earlier, and databases are opened once.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, Label, Select, Static
+from textual.widgets import Input, Label, Select, Static
 
-from restante.faces.tui.base import PeopleScreen, Rows
-from restante.faces.tui.plain import PRINTABLE, body, cell, exactly, when
+from restante.faces.tui.base import ListScreen
+from restante.faces.tui.plain import PRINTABLE, body, cell, exactly, fitted, when
 from restante.faces.tui.texts import text
 
 if TYPE_CHECKING:
@@ -21,82 +21,59 @@ if TYPE_CHECKING:
 
     from restante.wiring.approvals import Waiting
 
-_AGENT, _FROM, _WHEN = 14, 18, 11
+# What the columns beside the last one want, and the least that each can do with.
+_AGENT, _FROM, _WHEN = (14, 10), (18, 10), (11, 10)
 _LEAST_WHAT = 16
 # The note and the word on a grant; ``None`` for going back.
 Decided = tuple[str, str] | None
 
 
-class ApprovalsScreen(PeopleScreen):
+class ApprovalsScreen(ListScreen):
     """The list of what waits, the oldest first, and below it all that is known of the chosen one."""
 
-    CSS = "ApprovalsScreen Rows { height: 30%; }"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "read", text("key.read")),
         Binding("a", "decide('approved')", text("key.approve")),
         Binding("m", "decide('modified')", text("key.modify")),
         Binding("d", "decide('declined')", text("key.decline")),
-        Binding("escape", "back", text("key.back")),
     ]
 
     def __init__(self) -> None:
         super().__init__()
         self._found: dict[str, Waiting] = {}
         self._now: datetime | None = None
-
-    def compose(self) -> ComposeResult:
-        """Return the widgets."""
-        yield Static(text("approvals.title"), id="title", classes="line", markup=False)
-        yield Static(id="notices", classes="line notice", markup=False)
-        yield Rows(id="list")
-        with VerticalScroll(id="reading"):
-            yield Static(id="letter", markup=False)
-        yield Footer()
-
-    def on_mount(self) -> None:
-        """Begin in the list."""
-        self.query_one("#list").focus()
+        self._done = ""
 
     async def refill(self) -> None:
         """Show what waits now."""
         found, now = await self.ask(lambda ground: ground.approvals())
-        if not self.is_attached:
+        if self.is_attached:
+            self._found, self._now = {one.key: one for one in found}, now
+            self.show()
+
+    def show(self) -> None:
+        """Show what waits."""
+        self.put("#title", text("approvals.title"))
+        now = self._now
+        if now is None:
             return
-        self._found, self._now = {one.key: one for one in found}, now
-        width = max(_LEAST_WHAT, self.size.width - _AGENT - _FROM - _WHEN - 4 * 2)
+        agent, sender, since, rest = widths = fitted(self.room, _AGENT, _FROM, _WHEN, rest=_LEAST_WHAT)
         lines: list[tuple[str, list[object]]] = [
             (
                 one.key,
                 [
-                    cell(one.agent, _AGENT),
-                    cell(one.paused.sender, _FROM),
-                    cell(when(one.paused.since, now), _WHEN),
-                    cell(one.paused.subject or one.paused.message_id, width),
+                    cell(one.agent, agent),
+                    cell(one.paused.sender, sender),
+                    cell(when(one.paused.since, now), since),
+                    cell(one.paused.subject or one.paused.message_id, rest),
                 ],
             )
-            for one in found
+            for one in self._found.values()
         ]
-        columns = [
-            (text("approvals.agent"), _AGENT),
-            (text("letters.from"), _FROM),
-            (text("letters.when"), _WHEN),
-            (text("letters.what"), width),
-        ]
-        self.query_one("#list", Rows).refill(columns, lines)
-        if not found:
-            self.put("#notices", text("approvals.none"))
-        self._show_chosen()
-
-    def action_read(self) -> None:
-        """Go to what is known, to scroll in it."""
-        self.query_one("#reading").focus()
-
-    def action_back(self) -> None:
-        """Go back to the list, and from there to where one came from."""
-        if self.query_one("#reading").has_focus:
-            self.query_one("#list").focus()
-        else:
-            self.app.pop_screen()
+        titles = [text(one) for one in ("approvals.agent", "letters.from", "letters.when", "letters.what")]
+        self.rows.refill(list(zip(titles, widths, strict=True)), lines)
+        said = [self._done, "" if self._found else text("approvals.none")]
+        self.put("#notices", "\n".join(one for one in said if one))
+        self.show_chosen()
 
     def action_decide(self, decision: str) -> None:
         """Ask once more, and write the decision down.
@@ -104,7 +81,7 @@ class ApprovalsScreen(PeopleScreen):
         Args:
             decision: One of ``wiring.approvals.DECISIONS``.
         """
-        one = self._found.get(self.query_one("#list", Rows).chosen)
+        one = self._found.get(self.rows.chosen)
         if one is None:
             return
 
@@ -114,22 +91,15 @@ class ApprovalsScreen(PeopleScreen):
 
         self.app.push_screen(DecideScreen(decision, one), write)
 
-    def on_data_table_row_selected(self) -> None:
-        """Go to what is known, to scroll in it."""
-        self.action_read()
-
-    def on_data_table_row_highlighted(self) -> None:
-        """Show what is known of the chosen one."""
-        self._show_chosen()
-
     async def _write(self, key: str, decision: str, note: str, grant: str) -> None:
         await self.ask(lambda ground: ground.decide(key, decision, note, grant))
         if self.is_attached:
-            self.put("#notices", text(f"approvals.done.{decision}"))
+            self._done = text(f"approvals.done.{decision}")
             self.stirred()
 
-    def _show_chosen(self) -> None:
-        one, now = self._found.get(self.query_one("#list", Rows).chosen), self._now
+    def show_chosen(self) -> None:
+        """Say all that is known of the chosen one."""
+        one, now = self._found.get(self.rows.chosen), self._now
         if one is None or now is None:
             self.put("#letter")
             return
@@ -170,7 +140,7 @@ class DecideScreen(ModalScreen[Decided]):
     def compose(self) -> ComposeResult:
         """Return the widgets."""
         paused = self._one.paused
-        with Vertical():
+        with Vertical(classes="over"):
             yield Static(body((text(f"decide.{self._decision}"), "bold")), markup=False)
             yield Static(body(f"{paused.subject or paused.message_id}\n"), markup=False)
             if paused.asks_grant:

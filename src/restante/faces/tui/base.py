@@ -1,21 +1,27 @@
-"""What every screen does: ask in the thread beside, look again when told to, say what went wrong."""
+"""What every screen does: ask in the thread beside, look again when told to, say what went wrong, tell its keys."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from rich.text import Text
+from textual.binding import Binding
+from textual.containers import VerticalScroll
 from textual.css.query import NoMatches
 from textual.screen import Screen
-from textual.widgets import DataTable, Static
+from textual.widgets import DataTable, Footer, Static
 
-from restante.domain.errors import RestanteError
+from restante.domain.errors import RestanteError, Unreachable
 from restante.faces.tui.plain import body, words_of
+from restante.faces.tui.texts import text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
+
+    from textual.app import ComposeResult
+    from textual.binding import BindingType
 
     from restante.faces.tui.app import PeopleApp
     from restante.faces.tui.ground import Ground
@@ -23,10 +29,16 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 # A screen that looks again more often than this shows no more to a person.
 _PAUSE_SECONDS = 0.25
+_HELP_KEY = "f1"
 
 
 class PeopleScreen(Screen[None]):
-    """One screen; ``refill`` says what it shows."""
+    """One screen; ``refill`` asks what it shows, ``show`` shows it in the width that there is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # Where one types, a question mark is a letter.
+        Binding(_HELP_KEY, "help", text("key.help"), show=False),
+    ]
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,10 +48,18 @@ class PeopleScreen(Screen[None]):
     async def refill(self) -> None:
         """Show what is to be seen now."""
 
+    def show(self) -> None:
+        """Show again what was asked last, as the screen may have another width now."""
+
     @property
     def people(self) -> PeopleApp:
         """The program."""
         return cast("PeopleApp", self.app)
+
+    @property
+    def room(self) -> int:
+        """How many characters a line of a table has, beside its scroll bar."""
+        return self.size.width - 1
 
     async def ask(self, work: Callable[[Ground], _Result]) -> _Result:
         """Ask something in the thread beside.
@@ -76,9 +96,21 @@ class PeopleScreen(Screen[None]):
         """Say what went wrong, and what mends it."""
         self.app.notify(words_of(error), severity="error", markup=False, timeout=10)
 
+    def action_help(self) -> None:
+        """Tell the keys of this screen."""
+        from restante.faces.tui.asking import HelpScreen
+
+        ours = [one.binding for one in self.active_bindings.values() if one.node in (self, self.app)]
+        told = {one.description: self.app.get_key_display(one) for one in ours if one.description}
+        self.app.push_screen(HelpScreen(list(told.items())))
+
     def on_screen_resume(self) -> None:
         """Look again whenever it is seen again."""
         self.stirred()
+
+    def on_resize(self) -> None:
+        """Fill the width that there is now."""
+        self.show()
 
     def put(self, selector: str, *parts: tuple[str, str] | str) -> None:
         """Show texts in a widget; an empty one takes no room."""
@@ -92,20 +124,81 @@ class PeopleScreen(Screen[None]):
             while self._is_due and self.is_attached:
                 self._is_due = False
                 with suppress(NoMatches):
-                    try:
-                        await self.refill()
-                    except RestanteError as error:
-                        self.say_error(error)
+                    await self._refill_or_say()
                 await asyncio.sleep(_PAUSE_SECONDS)
         finally:
             self._is_filling = False
+
+    async def _refill_or_say(self) -> None:
+        try:
+            await self.refill()
+        except Unreachable as error:
+            # It may stay away for long: said in its place, not in a notice with every look.
+            self.put("#notices", text("live.off"), f"\n{words_of(error)}")
+        except RestanteError as error:
+            self.say_error(error)
+
+
+class ListScreen(PeopleScreen):
+    """A list of which one line is chosen, and below it all that is known of that one.
+
+    ``show`` fills ``#list``, ``show_chosen`` says what is known; both are called again whenever it may have changed.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "read", text("key.read")),
+        Binding("question_mark", "help", text("key.help"), key_display="?"),
+        Binding("escape", "back", text("key.back")),
+    ]
+
+    def compose(self) -> ComposeResult:
+        """Return the widgets."""
+        yield Static(id="title", classes="line", markup=False)
+        yield Static(id="notices", classes="line notice", markup=False)
+        yield Rows(id="list", classes="short")
+        with VerticalScroll(id="reading"):
+            yield Static(id="letter", markup=False)
+        yield Footer()
+
+    def show_chosen(self) -> None:
+        """Say what is known of the chosen line."""
+
+    @property
+    def rows(self) -> Rows:
+        """The list."""
+        return self.query_one("#list", Rows)
+
+    def on_mount(self) -> None:
+        """Begin in the list."""
+        self.rows.focus()
+
+    def action_read(self) -> None:
+        """Go to what is known, to scroll in it."""
+        self.query_one("#reading").focus()
+
+    def action_back(self) -> None:
+        """Go back to the list, and from there to where one came from."""
+        if self.query_one("#reading").has_focus:
+            self.rows.focus()
+        else:
+            self.app.pop_screen()
+
+    def on_data_table_row_selected(self) -> None:
+        """Go to what is known, to scroll in it."""
+        self.action_read()
+
+    def on_data_table_row_highlighted(self) -> None:
+        """Say what is known of the line that is chosen now."""
+        self.show_chosen()
 
 
 class Rows(DataTable[object]):
     """A table of which one row is chosen, by its key; what is chosen stays so when the table changes."""
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002  the library's word
-        super().__init__(id=id, cursor_type="row", zebra_stripes=False, cursor_foreground_priority="renderable")
+    def __init__(self, *, id: str, classes: str = "") -> None:  # noqa: A002  the library's word
+        super().__init__(
+            id=id, classes=classes, cursor_type="row", zebra_stripes=False, cursor_foreground_priority="renderable"
+        )
 
     @property
     def chosen(self) -> str:
@@ -118,16 +211,17 @@ class Rows(DataTable[object]):
         """Show other rows.
 
         Args:
-            columns: Titles of ours, each with its width in characters.
+            columns: Titles of ours, each with its width in characters; one of none is left out.
             rows: Keys, each with its cells: ``plain.cell`` makes them.
         """
         key, line = self.chosen, self.cursor_row
         top = self.scroll_y
         self.clear(columns=True)
         for number, (title, width) in enumerate(columns):
-            self.add_column(Text(title, no_wrap=True), width=width, key=str(number))
+            if width:
+                self.add_column(Text(title, no_wrap=True), width=width, key=str(number))
         for name, cells in rows:
-            self.add_row(*cells, key=name)
+            self.add_row(*(one for one, (_, width) in zip(cells, columns, strict=True) if width), key=name)
         names = [name for name, _ in rows]
         if names:
             self.move_cursor(row=names.index(key) if key in names else min(line, len(names) - 1), scroll=False)

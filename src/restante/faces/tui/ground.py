@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from restante.exchange.window import LocalWindow
     from restante.ports.roles import Roles
     from restante.ports.sessions import Window
+    from restante.vigil import Vigil
 
 LETTERS = 50
 _MOST_RECIPIENTS = 500
@@ -230,6 +231,21 @@ class Ground:
     def decide(self, key: str, decision: str, note: str, grant: str) -> None:
         """Write a decision into an audit record; see ``wiring.approvals.decide``."""
         approvals.decide(self.environment, self.approvals()[0], key, decision, note, grant)
+
+    def now(self) -> datetime:
+        """Return the time."""
+        return self._roster().clock.now()
+
+    @cached_property
+    def vigil(self) -> Vigil:
+        """The person's monitors.
+
+        Raises:
+            Refused: A server is configured; they are in its machine's data.
+        """
+        from restante.wiring.monitors import open_vigil
+
+        return open_vigil(self.environment, self.directory, arms=False)
 
     @cached_property
     def _screener(self) -> LocalWindow:

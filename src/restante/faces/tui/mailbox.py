@@ -6,42 +6,39 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 from textual.containers import VerticalScroll
-from textual.widgets import Footer, Static
 
 from restante.domain.letters import threads_of
 from restante.domain.lifecycle import Show
-from restante.faces.tui.base import PeopleScreen, Rows
-from restante.faces.tui.plain import cell, exactly, when
+from restante.faces.tui.base import ListScreen
+from restante.faces.tui.plain import cell, dump, exactly, fitted, when
 from restante.faces.tui.texts import text
 
 if TYPE_CHECKING:
-    from textual.app import ComposeResult
     from textual.binding import BindingType
 
     from restante.domain.letters import Letter, View
     from restante.domain.why import Explanation
 
-_STATE, _FROM, _WHEN = 12, 24, 11
+# What the columns beside the last one want, and the least that each can do with.
+_STATE, _FROM, _WHEN = (12, 12), (24, 12), (11, 10)
 _LEAST_WHAT = 16
 _BRANCH = "└ "
 
 
-class MailboxScreen(PeopleScreen):
+class MailboxScreen(ListScreen):
     """One mailbox. Looking marks nothing.
 
     Args:
         address: Whose.
     """
 
-    CSS = "MailboxScreen Rows { height: 40%; }"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "read", text("key.read")),
         Binding("w", "write", text("key.write")),
         Binding("y", "why", text("key.why")),
+        Binding("b", "raw", text("key.raw")),
         Binding("f", "filter", text("key.filter")),
         Binding("o", "older", text("key.older")),
         Binding("n", "newest", text("key.newest")),
-        Binding("escape", "back", text("key.back")),
     ]
 
     def __init__(self, address: str) -> None:
@@ -52,19 +49,7 @@ class MailboxScreen(PeopleScreen):
         self._view: View | None = None
         self._letters: dict[str, Letter] = {}
         self._whys: dict[str, Explanation] = {}
-
-    def compose(self) -> ComposeResult:
-        """Return the widgets."""
-        yield Static(id="counts", classes="line", markup=False)
-        yield Static(id="notices", classes="line notice", markup=False)
-        yield Rows(id="list")
-        with VerticalScroll(id="reading"):
-            yield Static(id="letter", markup=False)
-        yield Footer()
-
-    def on_mount(self) -> None:
-        """Begin in the list."""
-        self.query_one("#list").focus()
+        self._is_raw = False
 
     async def refill(self) -> None:
         """Show what is to be seen now."""
@@ -72,18 +57,7 @@ class MailboxScreen(PeopleScreen):
         view = await self.ask(lambda ground: ground.view(self._address, before=before, show=show))
         if self.is_attached and (before, show) == (self._before, self._show):
             self._view = view
-            self._fill_list(view)
-
-    def action_read(self) -> None:
-        """Go to the message, to scroll in it."""
-        self.query_one("#reading").focus()
-
-    def action_back(self) -> None:
-        """Go from the message to the list, and from there to where one came from."""
-        if self.query_one("#reading").has_focus:
-            self.query_one("#list").focus()
-        else:
-            self.app.pop_screen()
+            self.show()
 
     def action_write(self) -> None:
         """Write to this mailbox, in the conversation of the chosen message."""
@@ -98,6 +72,12 @@ class MailboxScreen(PeopleScreen):
         letter = self._chosen()
         if letter:
             self.doing(self._explain(letter.case.entry.message.id))
+
+    def action_raw(self) -> None:
+        """Show messages as bytes, or as texts again."""
+        self._is_raw = not self._is_raw
+        self.show_chosen()
+        self._go_home()
 
     def action_filter(self) -> None:
         """Show the next kind of messages."""
@@ -119,27 +99,26 @@ class MailboxScreen(PeopleScreen):
         self._before = 0
         self.stirred()
 
-    def on_data_table_row_selected(self) -> None:
-        """Go to the message, to scroll in it."""
-        self.action_read()
-
-    def on_data_table_row_highlighted(self) -> None:
-        """Show the chosen message."""
-        self._show_letter()
-
     async def _explain(self, message: str) -> None:
         self._whys[message] = await self.ask(lambda ground: ground.why(self._address, message))
         if self.is_attached:
-            self._show_letter()
-            self.query_one("#reading", VerticalScroll).scroll_home(animate=False)
+            self.show_chosen()
+            self._go_home()
+
+    def _go_home(self) -> None:
+        self.query_one("#reading", VerticalScroll).scroll_home(animate=False)
 
     def _chosen(self) -> Letter | None:
-        return self._letters.get(self.query_one("#list", Rows).chosen)
+        return self._letters.get(self.rows.chosen)
 
-    def _fill_list(self, view: View) -> None:
+    def show(self) -> None:
+        """Show the messages, those of one conversation together."""
+        view = self._view
+        if view is None:
+            return
         counts = view.counts
         self.put(
-            "#counts",
+            "#title",
             (text("mailbox.title", name=view.name), "bold"),
             " · ",
             text("mailbox.counts", total=counts.total, unseen=counts.unseen, pending=counts.pending),
@@ -147,21 +126,16 @@ class MailboxScreen(PeopleScreen):
             text("letters.show", which=text(f"mailbox.filter.{self._show.value}")),
         )
         self.put("#notices", "\n".join(self._notices(view)))
-        width = max(_LEAST_WHAT, self.size.width - _STATE - _FROM - _WHEN - 4 * 2)
+        widths = fitted(self.room, _STATE, _FROM, _WHEN, rest=_LEAST_WHAT)
         self._letters, lines = {}, []
         for thread in threads_of(view.cases, view.names):
             for place, letter in enumerate(thread.letters):
                 message = letter.case.entry.message
                 self._letters[message.id] = letter
-                lines.append((message.id, self._line(letter, view, width, is_branch=place > 0)))
-        columns = [
-            (text("letters.state"), _STATE),
-            (text("letters.from"), _FROM),
-            (text("letters.when"), _WHEN),
-            (text("letters.what"), width),
-        ]
-        self.query_one("#list", Rows).refill(columns, lines)
-        self._show_letter()
+                lines.append((message.id, self._line(letter, view, widths, is_branch=place > 0)))
+        titles = [text(f"letters.{name}") for name in ("state", "from", "when", "what")]
+        self.rows.refill(list(zip(titles, widths, strict=True)), lines)
+        self.show_chosen()
 
     def _notices(self, view: View) -> list[str]:
         found = [] if self.people.is_live else [text("live.off")]
@@ -173,24 +147,27 @@ class MailboxScreen(PeopleScreen):
             found.append(text("letters.older"))
         return found
 
-    def _line(self, letter: Letter, view: View, width: int, *, is_branch: bool) -> list[object]:
+    def _line(self, letter: Letter, view: View, widths: list[int], *, is_branch: bool) -> list[object]:
         message, standing = letter.case.entry
         style = "bold" if standing.status.value == "unseen" else ""
         what = message.subject or message.body
+        state, sender, since, rest = widths
         return [
-            cell(standing.status.value.replace("_", " "), _STATE, style),
-            cell(letter.sender, _FROM, style),
-            cell(when(message.created, view.now), _WHEN),
-            cell((_BRANCH if is_branch else "") + what, width, style),
+            cell(standing.status.value.replace("_", " "), state, style),
+            cell(letter.sender, sender, style),
+            cell(when(message.created, view.now), since),
+            cell((_BRANCH if is_branch else "") + what, rest, style),
         ]
 
-    def _show_letter(self) -> None:
+    def show_chosen(self) -> None:
+        """Show the chosen message: its text, or its bytes, and what became of it."""
         letter, view = self._chosen(), self._view
         if letter is None or view is None:
             self.put("#letter")
             return
         message, standing = letter.case.entry
-        meta = (text("mailbox.from", name=letter.sender), message.priority.value, message.scope.value, message.id)
+        meta = [text("mailbox.from", name=letter.sender), message.priority.value, message.scope.value]
+        meta += [message.id] if message.subject else []
         parts: list[tuple[str, str] | str] = [
             (message.subject or message.id, "bold"),
             ("\n" + " · ".join(meta), "dim"),
@@ -199,7 +176,7 @@ class MailboxScreen(PeopleScreen):
             parts += [(f"\n\n{text('mailbox.why')}", "bold"), f"\n{why.sentence}"]
             parts += [f"\n  {one}" for one in why.evidence]
             parts += [(f"\n  {why.command}", "bold")] if why.command else []
-        parts += [f"\n\n{message.body}\n\n", (text("mailbox.history"), "bold")]
+        parts += [f"\n\n{self._body_of(message.body)}\n\n", (text("mailbox.history"), "bold")]
         for step in letter.steps:
             name = " ".join(part for part in (text(f"step.{step.name}"), step.word) if part)
             parts += [f"\n  {name}", (f"  {when(step.at, view.now)}  {exactly(step.at)}", "dim")]
@@ -209,3 +186,9 @@ class MailboxScreen(PeopleScreen):
             parts += [(f"\n{text('mailbox.reply')}", "bold"), (f"  {when(reply.created, view.now)}", "dim")]
             parts.append(f"\n{reply.body}")
         self.put("#letter", *parts)
+
+    def _body_of(self, written: str) -> str:
+        if not self._is_raw:
+            return written
+        data = written.encode("utf-8", "surrogatepass")
+        return f"{text('mailbox.bytes', count=len(data))}\n{dump(data, self.size.width - 4)}"

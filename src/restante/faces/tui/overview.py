@@ -9,7 +9,7 @@ from textual.widgets import Footer, Input, Static
 
 from restante.domain.overview import Reason
 from restante.faces.tui.base import PeopleScreen, Rows
-from restante.faces.tui.plain import PRINTABLE, cell, when
+from restante.faces.tui.plain import PRINTABLE, cell, fitted, when
 from restante.faces.tui.texts import text
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from restante.faces.tui.ground import Look
 
 _MOST_ROWS = 500
-# Widths beside the last column, which takes what is left; each cell has a blank on both sides.
-_NAME, _STATE, _MAIL, _OLDEST = 20, 14, 6, 10
+# What the columns beside the last one want, and the least that each can do with.
+_NAME, _STATE, _MAIL, _OLDEST = (20, 14), (14, 9), (6, 5), (10, 0)
 _LEAST_WHY = 16
 _STYLES = {Reason.BLOCKED: "bold red", Reason.INBOX_UNREAD: "bold yellow", Reason.INBOX_UNACKED: "yellow"}
 
@@ -35,7 +35,12 @@ class OverviewScreen(PeopleScreen):
         Binding("w", "write", text("key.write")),
         Binding("a", "approvals", text("key.approvals")),
         Binding("slash", "filter", text("key.filter"), key_display="/"),
-        Binding("r", "again", text("key.again")),
+        Binding("p", "visit('picture')", text("overview.who"), show=False),
+        Binding("e", "visit('repeats')", text("nav.repeats"), show=False),
+        Binding("m", "visit('monitors')", text("nav.monitors"), show=False),
+        Binding("s", "visit('options')", text("nav.settings"), show=False),
+        Binding("r", "again", text("key.again"), show=False),
+        Binding("question_mark", "help", text("key.help"), key_display="?"),
         Binding("q", "app.quit", text("key.quit")),
         Binding("escape", "unfilter", show=False),
     ]
@@ -43,6 +48,7 @@ class OverviewScreen(PeopleScreen):
     def __init__(self) -> None:
         super().__init__()
         self._look: Look | None = None
+        self._wanted = ""
         self._details: dict[str, str] = {}
 
     def compose(self) -> ComposeResult:
@@ -65,8 +71,8 @@ class OverviewScreen(PeopleScreen):
         look = await self.ask(lambda ground: ground.look(wanted))
         if not self.is_attached:
             return
-        self._look = look
-        self._show(look, wanted)
+        self._look, self._wanted = look, wanted
+        self.show()
 
     def action_open(self) -> None:
         """Open the mailbox of what is chosen."""
@@ -86,6 +92,25 @@ class OverviewScreen(PeopleScreen):
         from restante.faces.tui.approvals import ApprovalsScreen
 
         self.app.push_screen(ApprovalsScreen())
+
+    def action_visit(self, which: str) -> None:
+        """Go to another screen.
+
+        Args:
+            which: The module of the screen.
+        """
+        from restante.faces.tui.monitors import MonitorsScreen
+        from restante.faces.tui.options import OptionsScreen
+        from restante.faces.tui.picture import PictureScreen
+        from restante.faces.tui.repeats import RepeatsScreen
+
+        screens = {
+            "picture": PictureScreen,
+            "repeats": RepeatsScreen,
+            "monitors": MonitorsScreen,
+            "options": OptionsScreen,
+        }
+        self.app.push_screen(screens[which]())
 
     def action_filter(self) -> None:
         """Ask for words."""
@@ -121,12 +146,11 @@ class OverviewScreen(PeopleScreen):
         """Tell more of the row."""
         self.put("#detail", self._details.get(self.query_one("#list", Rows).chosen, ""))
 
-    def on_resize(self) -> None:
-        """Fill the width that there is now."""
-        if self._look:
-            self._show(self._look, self.query_one("#filter", Input).value)
-
-    def _show(self, look: Look, wanted: str) -> None:
+    def show(self) -> None:
+        """Show what was seen."""
+        look, wanted = self._look, self._wanted
+        if look is None:
+            return
         everything = look.everything
         self.put(
             "#counts",
@@ -139,19 +163,13 @@ class OverviewScreen(PeopleScreen):
             f" · {text('list.filtered', words=wanted)}" if wanted else "",
         )
         self.put("#notices", "\n".join(self._notices(look)))
-        width = max(_LEAST_WHY, self.size.width - _NAME - _STATE - _MAIL - _OLDEST - 5 * 2)
-        lines = [(row.session.address, self._of_session(row, look, width)) for row in look.rows[:_MOST_ROWS]]
-        lines += [(seat.member.role, self._of_role(seat, look, width)) for seat in look.seats]
-        lines += [(f"worktree:{one}", self._of_worktree(one, width)) for one in look.worktrees]
+        widths = fitted(self.room, _NAME, _STATE, _MAIL, _OLDEST, rest=_LEAST_WHY)
+        lines = [(row.session.address, self._of_session(row, look, widths)) for row in look.rows[:_MOST_ROWS]]
+        lines += [(seat.member.role, self._of_role(seat, look, widths)) for seat in look.seats]
+        lines += [(f"worktree:{one}", self._of_worktree(one, widths)) for one in look.worktrees]
         self._details = {row.session.address: _detail(row) for row in look.rows[:_MOST_ROWS]}
-        columns = [
-            (text("overview.session"), _NAME),
-            (text("overview.state"), _STATE),
-            (text("overview.mail"), _MAIL),
-            (text("list.oldest"), _OLDEST),
-            (text("overview.why"), width),
-        ]
-        self.query_one("#list", Rows).refill(columns, lines)
+        names = ("overview.session", "overview.state", "overview.mail", "list.oldest", "overview.why")
+        self.query_one("#list", Rows).refill(list(zip(map(text, names), widths, strict=True)), lines)
         self.on_data_table_row_highlighted()
 
     def _notices(self, look: Look) -> list[str]:
@@ -165,37 +183,34 @@ class OverviewScreen(PeopleScreen):
             found.append(text("list.left", count=len(look.rows) - _MOST_ROWS))
         return [*found, *look.problems]
 
-    def _of_session(self, row: Row, look: Look, width: int) -> list[object]:
+    def _of_session(self, row: Row, look: Look, widths: list[int]) -> list[object]:
         state = text("state.parked") if row.is_parked else text(f"state.{row.state}")
         reason = _reason(row)
         style = _STYLES.get(row.reason, "") if row.reason else ""
         counts = row.counts
-        return [
-            cell(row.session.title, _NAME, style),
-            cell(state, _STATE, style),
-            cell(f"{counts.unseen}/{counts.pending}", _MAIL, style),
-            cell(when(counts.oldest_unseen, look.now), _OLDEST),
-            cell(reason, width, style),
-        ]
+        mail = f"{counts.unseen}/{counts.pending}"
+        oldest = when(counts.oldest_unseen, look.now)
+        styles = (style, style, style, "", style)
+        return _cells((row.session.title, state, mail, oldest, reason), widths, styles)
 
-    def _of_role(self, seat: Seat, look: Look, width: int) -> list[object]:
+    def _of_role(self, seat: Seat, look: Look, widths: list[int]) -> list[object]:
         lease = seat.member.lease
         holder = text("around.nobody")
         if lease and seat.is_held:
             holder = text("list.held", name=seat.name or lease.session)
         elif lease and seat.standing:
             holder = text("around.lost", why=seat.standing.value)
-        return [
-            cell(seat.member.role, _NAME),
-            cell(text("list.role"), _STATE),
-            cell(f"{seat.counts.unseen}/{seat.counts.pending}", _MAIL),
-            cell(when(seat.counts.oldest_unseen, look.now), _OLDEST),
-            cell(holder, width),
-        ]
+        mail = f"{seat.counts.unseen}/{seat.counts.pending}"
+        oldest = when(seat.counts.oldest_unseen, look.now)
+        return _cells((seat.member.role, text("list.role"), mail, oldest, holder), widths)
 
-    def _of_worktree(self, path: str, width: int) -> list[object]:
+    def _of_worktree(self, path: str, widths: list[int]) -> list[object]:
         name = path.rpartition("/")[2] or path
-        return [cell(name, _NAME), cell(text("list.worktree"), _STATE), "", "", cell(path, width)]
+        return _cells((name, text("list.worktree"), "", "", path), widths)
+
+
+def _cells(texts: tuple[str, ...], widths: list[int], styles: tuple[str, ...] = ("",) * 5) -> list[object]:
+    return [cell(*one) for one in zip(texts, widths, styles, strict=True)]
 
 
 def _detail(row: Row) -> str:
