@@ -1,6 +1,7 @@
 """What an account of multi-user mode may be called, and how long its password is."""
 
 import re
+from datetime import datetime
 from typing import NamedTuple
 
 from restante.domain.errors import UsageError
@@ -9,6 +10,20 @@ LEAST_PASSWORD = 12
 MOST_PASSWORD = 1024
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+
+
+class Owner(NamedTuple):
+    """Somebody to whom sessions belong, or may.
+
+    Attributes:
+        name: The account; empty for the person whose server it is.
+        made: When the account was made; ``None`` where there is none of that name (any more).
+        sessions: How many sessions are theirs.
+    """
+
+    name: str
+    made: datetime | None
+    sessions: int
 
 
 class Dismissed(NamedTuple):

@@ -1,7 +1,7 @@
 """What can be told of sessions and their mail without a word of it: rows, reasons, states of what was sent."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
@@ -216,6 +216,20 @@ class Persistence(NamedTuple):
     is_on: bool
     is_fixed: bool = False
     has_server: bool = False
+
+
+class Retention(NamedTuple):
+    """How long what concerns an owner's sessions is kept.
+
+    Attributes:
+        time_to_live: How long mail to them may wait for an answer, before it expires.
+        is_chosen: Whether the owner decided that, and not the configuration.
+        remembered: How long a session is known after it ended with nothing pending; its answered mail goes with it.
+    """
+
+    time_to_live: timedelta
+    is_chosen: bool
+    remembered: timedelta
 
 
 class Upkeep(NamedTuple):

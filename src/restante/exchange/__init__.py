@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from restante.domain.errors import Busy, StorageFailed, Unreadable
 from restante.domain.overview import Upkeep
-from restante.domain.registry import Presence
+from restante.domain.registry import Identity, Presence
 from restante.exchange.window import LocalWindow
 from restante.services import enrolling, identifying
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from restante.domain.account import Dismissed
     from restante.domain.mailbox import Counts
     from restante.domain.overview import Persistence
-    from restante.domain.registry import Claim, Identity, Session
+    from restante.domain.registry import Claim, Session
     from restante.ports import Clock, Scanner, Watcher
     from restante.ports.explaining import Surroundings
     from restante.ports.monitoring import Doorbells, Monitors
@@ -164,6 +164,15 @@ class Exchange:
     def trust_person(self, token: str, owner: str = "") -> None:
         """Take a token for the proof of being the person; only its digest is kept."""
         identifying.trust_person(token, self._parts.sessions, owner)
+
+    def distrust_person(self, token: str, owner: str = "") -> None:
+        """Take a token for that proof no longer."""
+        identifying.distrust(self.mark_of(token), Identity(owner, verified=True), self._parts.sessions)
+
+    @staticmethod
+    def mark_of(token: str) -> str:
+        """Return by what a token can be told that is taken for proof; nobody finds the token by it."""
+        return identifying.mark_of(token)
 
     def roster(self, identity: Identity) -> Roster:
         """Return what a caller can ask of the roles of teams."""

@@ -152,6 +152,7 @@ class LocalWindow:
     def post(self, to: str, draft: Draft, *, allow_warnings: bool = False) -> Handed:
         """Post to a session; see ``Window.post``."""
         from restante.services import posting
+        from restante.services.lasting import time_to_live
 
         parts, now = self._parts, self._parts.clock.now()
         target = self.find(to)
@@ -161,7 +162,8 @@ class LocalWindow:
             check_head(draft, limits)
         posting.check_expiry(draft.expires, now)
         posting.check_draft(draft, limits, self._screen, allow_warnings=allow_warnings)
-        draft = corresponding.stamped(draft, self._identity, target, now, parts.settings.session_ttl)
+        lasts = time_to_live(parts.sessions, target.owner, parts.settings.session_ttl)
+        draft = corresponding.stamped(draft, self._identity, target, now, lasts)
         with parts.keeping.held() as boxes:
             box = corresponding.kept(boxes).box(target.id, target.owner)
             try:

@@ -108,6 +108,9 @@ class Sessions(Protocol):
                 be left in another thread.
         """
 
+    def with_secrets(self, owner: str) -> set[str]:
+        """Return the ids of an owner's sessions that a secret proves."""
+
     def setting(self, name: str) -> str | None:
         """Return a setting that a person made, for example ``persistence``."""
 
@@ -272,6 +275,9 @@ class Accounts(Protocol):
 
     def names(self) -> list[str]:
         """Return the names of all accounts, sorted."""
+
+    def made(self) -> dict[str, datetime]:
+        """Return when each account was made, by their names in order."""
 
     def remove(self, name: str) -> bool:
         """Remove an account and tell whether there was one."""

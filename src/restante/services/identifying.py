@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # Writing down each time that a session was heard of would cost a commit for every question.
 _HEARD_OF = timedelta(seconds=60)
 _MOST_TOKENS = 32
+_SHOWN = 12
 
 
 def person_setting(owner: str) -> str:
@@ -57,6 +58,33 @@ def trust_person(token: str, sessions: Sessions, owner: str) -> None:
     if not _is_person(digest, sessions, owner):
         known = (sessions.setting(person_setting(owner)) or "").split()
         sessions.set_setting(person_setting(owner), " ".join([*known, digest][-_MOST_TOKENS:]))
+
+
+def tokens(sessions: Sessions, owner: str) -> list[str]:
+    """Return by what each token of a person that is taken for proof can be told, the oldest first."""
+    return [one[:_SHOWN] for one in (sessions.setting(person_setting(owner)) or "").split()]
+
+
+def distrust(mark: str, identity: Identity, sessions: Sessions) -> bool:
+    """Take a person's token for proof no longer, and tell whether it was.
+
+    Raises:
+        Forbidden: Who asks is no person.
+    """
+    if identity.session or not identity.verified:
+        raise Forbidden("whose tokens prove a person is that person's word", remedy="ask them")
+    name = person_setting(identity.owner)
+    with sessions.together():
+        known = (sessions.setting(name) or "").split()
+        kept = [one for one in known if one[:_SHOWN] != mark]
+        if kept != known:
+            sessions.set_setting(name, " ".join(kept))
+    return kept != known
+
+
+def mark_of(token: str) -> str:
+    """Return by what a token can be told: the beginning of its digest, from which nobody finds the token."""
+    return _digest(token)[:_SHOWN]
 
 
 def _is_person(digest: str, sessions: Sessions, owner: str) -> bool:

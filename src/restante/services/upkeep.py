@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from restante.ports.sessions import Boxes, Sessions, Turns
 
 # One that ended is remembered so long, for whoever looks for it under its name.
-_REMEMBERED = timedelta(days=7)
+REMEMBERED = timedelta(days=7)
 
 
 def prune(sessions: Sessions, boxes: Boxes, owner: str) -> list[str]:
@@ -50,7 +50,7 @@ def forget(
     over = [
         one
         for one in sessions.all(owner)
-        if now - max(one.heartbeat, one.detached or one.heartbeat) > _REMEMBERED
+        if now - max(one.heartbeat, one.detached or one.heartbeat) > REMEMBERED
         and presence_of(one) in (Presence.GONE, Presence.DETACHED)
         and not (one.id in counts and counts[one.id].pending)
     ]

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from restante.domain.errors import Damaged, Unsafe
 from restante.system.private import make_private, name_of, open_private, translated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
 
 _BYTES = 32
 _DIGITS = frozenset("0123456789abcdef")
@@ -34,9 +39,32 @@ def person_token(data_directory: str) -> str:
     return _kept(data_directory, os.path.join(data_directory, "person"))
 
 
+def new_person_token(data_directory: str) -> str:
+    """Put another token in the place of the person's, and return it: the old one proves nothing here any more.
+
+    Raises:
+        StorageFailed: It cannot be written; then the old one stays.
+    """
+    path = os.path.join(data_directory, "person")
+    make_private(data_directory)
+    with translated(path), _written(path) as temporary:
+        os.rename(temporary, path)
+    return known_person_token(data_directory)
+
+
 def known_person_token(data_directory: str) -> str:
     """Return the same, and empty when there is none: nothing is made. Raises the same."""
     return _read(os.path.join(data_directory, "person")) or ""
+
+
+def person_token_time(data_directory: str) -> datetime | None:
+    """Return when the person's token was made (UTC); ``None`` where there is none."""
+    from datetime import UTC, datetime
+
+    try:
+        return datetime.fromtimestamp(os.stat(os.path.join(data_directory, "person")).st_mtime, UTC)
+    except OSError:
+        return None
 
 
 def digest(secret: str) -> str:
@@ -84,21 +112,27 @@ def _read(path: str) -> str | None:
 
 def _make(path: str) -> None:
     """Make the file whole under another name and give it its own, which only the first of several can."""
-    temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
-    with translated(path):
-        fd = open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    with translated(path), _written(path) as temporary:
         try:
-            os.write(fd, os.urandom(_BYTES).hex().encode() + b"\n")
-            os.fsync(fd)
-            try:
-                os.link(temporary, path)
-            except FileExistsError:
-                return
-            except OSError:
-                # Filesystems without hard links: a rename is not exclusive, but nobody used the other one yet.
-                if not os.path.lexists(path):
-                    os.rename(temporary, path)
-        finally:
-            os.close(fd)
-            with suppress(OSError):
-                os.unlink(temporary)
+            os.link(temporary, path)
+        except FileExistsError:
+            return
+        except OSError:
+            # Filesystems without hard links: a rename is not exclusive, but nobody used the other one yet.
+            if not os.path.lexists(path):
+                os.rename(temporary, path)
+
+
+@contextmanager
+def _written(path: str) -> Iterator[str]:
+    """Write a new secret beside a file for the block, durably, and return where."""
+    temporary = f"{path}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+    fd = open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        os.write(fd, os.urandom(_BYTES).hex().encode() + b"\n")
+        os.fsync(fd)
+        yield temporary
+    finally:
+        os.close(fd)
+        with suppress(OSError):
+            os.unlink(temporary)

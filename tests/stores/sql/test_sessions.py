@@ -70,6 +70,7 @@ def test_accounts_are_kept_as_names_and_hashes(open_database: Open, clock: FakeC
     accounts.add("ann", "$argon2id$a")
     accounts.add("ann", "$argon2id$c")
     assert (accounts.names(), accounts.password_hash("ann")) == (["ann", "bob"], "$argon2id$c")
+    assert accounts.made() == {"ann": clock.now(), "bob": clock.now()}
     assert (accounts.remove("ann"), accounts.remove("ann"), accounts.names()) == (True, False, ["bob"])
     with pytest.raises(BadText):
         accounts.add("\ud800", "x")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from restante.config import Settings
+    from restante.domain.account import Dismissed
     from restante.domain.registry import Claim
     from restante.exchange import Exchange
     from restante.exchange.window import LocalWindow
@@ -125,10 +126,17 @@ class Pages:
         """Return whose name and password these are; see ``faces.web.hub.Hub``."""
         return await self._office.accounts.owner(Password(name, password), address)
 
+    async def dismiss(self, account: str, *, ends_sessions: bool) -> Dismissed:
+        """Remove an account; see ``faces.web.hub.Hub``."""
+        dismissed = await self._office.accounts.delete(account, ends_sessions=ends_sessions)
+        self._office.log.say("account deleted", sessions_ended=dismissed.ended)
+        self.stirred(account)
+        return dismissed
+
     async def proof_of(self, owner: str) -> bytes:
         """Return what only this server and a person's place know; see ``faces.web.hub.Hub``."""
         if not owner:
-            return b"" if await self.needs_owner() else person_proof(self._environment)
+            return person_proof(self._environment)
         found = await self._office.worker.submit(lambda exchange: exchange.accounts.password_hash(owner))
         return (found or "").encode()
 

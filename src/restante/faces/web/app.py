@@ -13,6 +13,7 @@ from restante.domain.envelope import status_of
 from restante.domain.errors import Forbidden, NothingThere, RestanteError, Unauthorized, UsageError
 from restante.domain.registry import Claim
 from restante.faces.web import (
+    access,
     approvals,
     around,
     compose,
@@ -60,6 +61,7 @@ PAGES: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/monitors", monitors.change),
     ("GET", "/settings", options.show),
     ("POST", "/settings", options.change),
+    ("POST", "/access", access.change),
     ("GET", "/events", live.events),
 )
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
     from restante.config import Settings
+    from restante.domain.account import Dismissed
     from restante.domain.errors import RestanteError
     from restante.domain.registry import Claim
     from restante.exchange import Exchange
@@ -59,6 +60,13 @@ class Hub(Protocol):
         Raises:
             Unauthorized: They are nobody's.
             RateLimited: Too many were wrong.
+        """
+
+    async def dismiss(self, account: str, *, ends_sessions: bool) -> Dismissed:
+        """Remove an account; its sessions stay, shut out, or end with their mail.
+
+        Raises:
+            NothingThere: There is none of this name.
         """
 
     async def proof_of(self, owner: str) -> bytes:

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.responses import RedirectResponse
 
 from restante.config import OPTIONS, value_of
+from restante.domain.duration import parse_duration
 from restante.domain.errors import UsageError
+from restante.faces.web import access
 from restante.faces.web.rendering import HEADERS, ROOT, page
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from restante.domain.overview import Persistence
+    from restante.domain.overview import Persistence, Retention
     from restante.exchange import Exchange
     from restante.exchange.window import LocalWindow
     from restante.faces.web.entering import Visitor
     from restante.faces.web.hub import Hub
+
+
+class _Chosen(NamedTuple):
+    persistence: Persistence
+    may_search: bool
+    retention: Retention
+
 
 # What could be used to get in is not shown, not even to whoever is in.
 _HIDDEN = frozenset({"database.url", "server.url"})
@@ -27,23 +36,26 @@ _HIDDEN = frozenset({"database.url", "server.url"})
 async def show(hub: Hub, visitor: Visitor, _: Request) -> Response:
     """Show what is in force."""
 
-    def work(exchange: Exchange, window: LocalWindow) -> tuple[Persistence, list[str], bool]:
-        return window.persistence(), exchange.accounts.names(), window.choices.may_search
+    def work(_: Exchange, window: LocalWindow) -> _Chosen:
+        return _Chosen(window.persistence(), window.choices.may_search, window.choices.retention())
 
-    persistence, accounts, may_search = await hub.run(visitor.claim, work)
+    chosen = await hub.run(visitor.claim, work)
     options = [
         (one.name, one.help, _shown(one.name, value_of(hub.settings, one), visitor), one.default) for one in OPTIONS
     ]
-    listed = accounts if not visitor.owner else [visitor.owner]
-    values = {"persistence": persistence, "accounts": listed, "options": options, "may_search": may_search}
+    values = {"options": options, **chosen._asdict(), **await access.values(hub, visitor)}
     return page("options.html", values, visitor)
 
 
 async def change(hub: Hub, visitor: Visitor, request: Request) -> Response:
-    """Switch whether mail between sessions is kept on disk, or whether texts may be searched."""
+    """Switch whether mail between sessions is kept on disk, or texts may be searched; or say how long mail lasts."""
     form = await request.form()
-    what = next((name for name in ("persistence", "search") if name in form), "")
+    what = next((name for name in ("lasts", "persistence", "search") if name in form), "")
     word = str(form.get(what, ""))
+    if what == "lasts":
+        length = parse_duration(word) if word.strip() else None
+        await hub.run(visitor.claim, lambda _, window: window.choices.set_time_to_live(length))
+        return RedirectResponse(f"{ROOT}/settings#retention", 303, headers=HEADERS)
     if word not in ("on", "off"):
         raise UsageError("that cannot be done here", remedy="load the page again")
     is_on = word == "on"

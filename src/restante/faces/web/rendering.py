@@ -107,6 +107,8 @@ def _environment() -> Environment:
         "brief": brief,
         "iso": _iso,
         "lasting": _lasting,
+        "lasting_of": format_duration,
+        "when": _when,
         "visible": visible,
     }
     return environment
@@ -125,6 +127,16 @@ def _marked(text: str, words: Sequence[str]) -> Markup:
 
 def _ago(then: datetime | None, now: datetime) -> str:
     return age(then, now) if then else text("time.never")
+
+
+def _when(then: datetime | None, now: datetime) -> Markup:
+    """Return a time in words, with the exact one beside it; how much of it is shown, a choice of the reader says."""
+    if then is None:
+        return escape(text("time.never"))
+    exact = f"{then:%Y-%m-%d %H:%M:%S} UTC"
+    return Markup('<time datetime="{0}" title="{1}"><span>{2}</span> <span class="exact">{1}</span></time>').format(
+        iso(then), exact, age(then, now)
+    )
 
 
 def _lasting(milliseconds: int) -> str:

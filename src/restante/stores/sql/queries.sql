@@ -355,6 +355,10 @@ SELECT {session} FROM sessions WHERE secret_digest = :digest AND secret_digest <
 -- An owner's sessions, in the order they were registered.
 SELECT {session} FROM sessions WHERE owner = :owner ORDER BY place;
 
+-- name: sessions_with_secrets
+-- The ids of an owner's sessions that a secret proves.
+SELECT id FROM sessions WHERE owner = :owner AND secret_digest <> '';
+
 -- name: owners_of_sessions
 -- Whose sessions there are.
 SELECT DISTINCT owner FROM sessions ORDER BY owner;
@@ -441,6 +445,10 @@ SELECT password FROM accounts WHERE name = :name;
 -- name: accounts
 -- The names of all accounts.
 SELECT name FROM accounts ORDER BY name;
+
+-- name: accounts_made
+-- When each account was made.
+SELECT name, created_ms FROM accounts ORDER BY name;
 
 -- name: keep_account
 -- Make an account, or give it another password.

@@ -197,6 +197,11 @@ class SqlSessions:
         """Make everything that this thread writes in the block durable at once; see ``transaction.Database``."""
         return self._database.together(at_once=at_once)
 
+    def with_secrets(self, owner: str) -> set[str]:
+        """Return the ids of an owner's sessions that a secret proves."""
+        with self._database.reading() as run:
+            return {row[0] for row in run.all("sessions_with_secrets", owner=owner)} if run else set()
+
     def setting(self, name: str) -> str | None:
         """Return a setting that a person made; ``None`` where none was made."""
         with self._database.reading() as run:
@@ -246,6 +251,11 @@ class SqlAccounts:
         """Return the names of all accounts, sorted."""
         with self._database.reading() as run:
             return [row[0] for row in run.all("accounts")] if run else []
+
+    def made(self) -> dict[str, datetime]:
+        """Return when each account was made, by their names in order."""
+        with self._database.reading() as run:
+            return {row[0]: to_time(row[1]) for row in run.all("accounts_made")} if run else {}
 
     def remove(self, name: str) -> bool:
         """Remove an account and tell whether there was one."""

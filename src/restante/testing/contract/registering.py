@@ -250,6 +250,15 @@ class Registering(SessionsBase):
             assert [trace.fate for trace in boxes.traces(ANN.name, "ann")] == [Fate.DELETED]
             assert [trace.message_id for trace in boxes.traces(ANN.name, "bob")] == [new.id]
 
+    def test_it_is_known_which_sessions_a_secret_proves(self, tmp_path: Path) -> None:
+        """Of that owner, and without the secret."""
+        with self.opened(tmp_path) as (sessions, _, clock):
+            assert sessions.with_secrets("") == set()
+            sessions.attach(Arrival("one", secret_digest="d" * 64), "", clock.now(), is_proven=False)
+            sessions.attach(Arrival("two"), "", clock.now(), is_proven=False)
+            sessions.attach(Arrival("three", secret_digest="e" * 64), "ann", clock.now(), is_proven=False)
+            assert (sessions.with_secrets(""), sessions.with_secrets("ann")) == ({"one"}, {"three"})
+
     def test_settings_are_kept(self, tmp_path: Path) -> None:
         """The last value counts."""
         with self.opened(tmp_path) as (sessions, _, _clock):

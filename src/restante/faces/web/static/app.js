@@ -58,6 +58,15 @@
       form.requestSubmit(form.querySelector("button:not(.danger)"));
     }
   });
+  // How times are shown is this browser's own matter.
+  const times = document.getElementById("times");
+  const shown = () => window.localStorage.getItem("times") || "ago";
+  document.documentElement.dataset.times = shown();
+  if (times) times.value = shown();
+  if (times) times.addEventListener("change", () => {
+    window.localStorage.setItem("times", times.value);
+    document.documentElement.dataset.times = times.value;
+  });
   // The title begins with how many messages are unseen; a notice says no more than that.
   const ask = document.getElementById("notices");
   const kept = () => window.localStorage.getItem("notices") === "on";
