@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.exchange.conftest import ALICE, BOB
 from tests.exchange.world import TOKEN, bodies, send, take
+from tests.trying import examples
 
 from restante.domain.errors import Forbidden, NoSuchSession, RestanteError, UsageError
 from restante.domain.message import Draft, Sender
@@ -35,7 +36,7 @@ def test_s26_text_comes_back_verbatim(world: World, text: str) -> None:
     assert bodies(world.window(BOB)) == [text]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(20))
 @given(text=st.text(min_size=1, max_size=200).filter(str.strip))
 def test_s26_any_text_comes_back_verbatim(world: World, text: str) -> None:
     message = send(world.window(ALICE), BOB, text)

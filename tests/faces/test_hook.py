@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.trying import examples
 
 from restante import Draft, open_office
 from restante.agents.codex import digest_of
@@ -265,7 +266,7 @@ def test_hostile_input_never_fails_the_turn(worktree: Path, data: bytes, event: 
     assert sorted(path.name for path in worktree.parent.iterdir()) == ["repo"]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(30))
 @given(
     value=st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),

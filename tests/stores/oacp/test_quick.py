@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.trying import examples
 
 from restante.stores.oacp.quick import quick_fields
 from restante.stores.oacp.reading import NotYaml, read_fields, read_yaml
@@ -29,7 +30,7 @@ def _by_yaml(raw: bytes) -> dict[str, object] | None:
         return None
 
 
-@settings(max_examples=1500)
+@settings(max_examples=examples(1500))
 @given(
     text=_LINES
     | st.lists(st.tuples(st.sampled_from(["id", "to", "body"]), _LINES), max_size=3).map(
@@ -47,7 +48,7 @@ def test_the_short_way_says_what_yaml_says_or_nothing(text: str) -> None:
     assert fields is None or fields == _by_yaml(text.encode())
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(body=st.lists(_PIECES | _TEXTS, min_size=1, max_size=12).map("".join), subject=_TEXTS)
 def test_what_we_render_is_read_alike_both_ways(body: str, subject: str) -> None:
     fields = {"id": "msg-1", "to": ["a", "b.c"], "subject": subject.strip() or "s", "body": body or "b"}

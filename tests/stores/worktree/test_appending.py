@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.stores.worktree import original
 from tests.stores.worktree.test_render import BODIES
+from tests.trying import examples
 
 from restante.domain.errors import BadText, Busy, StorageFailed, Unsafe
 from restante.domain.limits import Limits
@@ -278,7 +279,7 @@ _STEPS = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(_STEPS, st.lists(BODIES, min_size=1, max_size=5))
 def test_numbers_and_messages_are_the_same_however_appends_and_looks_follow_each_other(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str], texts: list[str]
@@ -333,7 +334,7 @@ _WORDS = st.one_of(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     st.lists(
         st.tuples(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.stores.worktree import original_markdown as original
+from tests.trying import examples
 
 from restante.domain.ids import compose
 from restante.domain.message import Message
@@ -65,7 +66,7 @@ def ours(number: int, body: str) -> bytes:
     return render_message(Message(id=IDS[number], number=1, mailbox="", created=at, body=body))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(st.tuples(_ORIGINAL_BODIES, st.booleans()), min_size=1, max_size=6))
 @example([(body, False) for body in BODIES_OF_13_1[:6]])
 @example([(body, False) for body in BODIES_OF_13_1[6:12]])
@@ -333,7 +334,7 @@ _PIECES = st.one_of(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(_PIECES, min_size=1, max_size=6), st.integers(0, 6))
 def test_going_on_from_resume_gives_what_one_scan_of_everything_gives(
     pieces: list[tuple[str, str]], known: int
@@ -396,7 +397,7 @@ _SHREDS = st.sampled_from(
 )
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250))
 @given(
     st.one_of(st.binary(max_size=200), st.lists(st.one_of(_SHREDS, st.binary(max_size=5)), max_size=14).map(b"".join))
 )

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from tests.trying import examples
 
 from restante.stores.worktree.grammar import Kind, scan
 
@@ -184,7 +185,7 @@ def starts_as_we_see_them(document: str) -> list[tuple[str, int]]:
     ]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(_DOCUMENTS)
 @example(f"> text\n{ID}\n---\n")
 @example(f"- ```\n## {ID}\n")

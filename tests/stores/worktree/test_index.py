@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.stores.worktree import original
+from tests.trying import examples
 
 from restante.domain.limits import Limits
 from restante.domain.mailbox import Acknowledgement, Entry, Mark
@@ -356,7 +357,7 @@ STEPS = st.lists(
 
 
 @given(steps=STEPS)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_history_is_the_same_with_and_without_shortcuts(
     steps: list[tuple[str, Any]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

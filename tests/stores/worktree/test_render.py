@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.stores.worktree import original_markdown as original
+from tests.trying import examples
 
 from restante.domain.errors import BadText, UsageError
 from restante.domain.ids import compose
@@ -142,7 +143,7 @@ _MESSAGES = st.lists(
 ).map(lambda all_: [message(number, **fields) for number, fields in enumerate(all_, 1)])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(_MESSAGES)
 @example([message(1, ""), message(2, FORGED), message(3, "\r\n"), message(4, "\r"), message(5, "a\r\r\n\nb\r")])
 def test_messages_come_back_as_they_were_posted_whatever_is_in_them(messages: list[Message]) -> None:
@@ -158,7 +159,7 @@ def test_messages_come_back_as_they_were_posted_whatever_is_in_them(messages: li
     ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(BODIES, min_size=1, max_size=5), st.booleans())
 def test_replies_come_back_as_they_were_written(bodies: list[str], addressed: bool) -> None:
     replies = [
@@ -174,7 +175,7 @@ def test_replies_come_back_as_they_were_written(bodies: list[str], addressed: bo
     assert found.faults == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(
     st.lists(
         st.builds(
@@ -198,7 +199,7 @@ def test_receipts_come_back_as_they_were_given(receipts: list[Receipt]) -> None:
     assert found.faults == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(_MESSAGES)
 def test_the_original_program_sees_the_same_messages_and_no_phantom(messages: list[Message]) -> None:
     seen = original.read(HEADERS["INBOX.md"] + b"".join(map(render_message, messages)))
@@ -210,7 +211,7 @@ def test_the_original_program_sees_the_same_messages_and_no_phantom(messages: li
         assert one.fields["body_bytes"] == str(len(expected.body.encode()))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(BODIES, min_size=1, max_size=5))
 def test_the_original_program_sees_the_same_replies_and_no_phantom(bodies: list[str]) -> None:
     replies = [Reply(compose("reply", START, n), compose("msg", START, n), START, b) for n, b in enumerate(bodies)]
@@ -218,7 +219,7 @@ def test_the_original_program_sees_the_same_replies_and_no_phantom(bodies: list[
     assert [(one.id, one.fields["to"]) for one in seen] == [(one.id, one.to) for one in replies]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(BODIES, min_size=1, max_size=5))
 def test_the_line_scan_of_the_original_hook_counts_each_message_once(bodies: list[str]) -> None:
     messages = [message(number, body.replace("\x0c", "")) for number, body in enumerate(bodies, 1)]
@@ -275,7 +276,7 @@ def test_a_summary_of_several_lines_stays_on_one_line() -> None:
     assert json.loads(line.removeprefix("summary: ")) == "Grün\nblau"
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(_MESSAGES, st.data())
 def test_a_cancelled_block_is_the_same_message_taken_back(messages: list[Message], data: st.DataObject) -> None:
     chosen = data.draw(st.integers(0, len(messages) - 1))

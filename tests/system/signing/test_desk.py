@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.oacp import make_tree
 from tests.trusted import ENFORCE, TrustedHome, letter
+from tests.trying import examples
 
 from restante.domain.errors import NothingThere, Unreadable
 from restante.stores.oacp.trailer import split_trailer
@@ -263,7 +264,7 @@ def proven(tmp_path_factory: pytest.TempPathFactory) -> tuple[TrustedHome, bytes
     return home, home.signed()
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(300))
 @given(data=st.data())
 def test_no_changed_byte_is_ever_proven(proven: tuple[TrustedHome, bytes], data: st.DataObject) -> None:
     home, raw = proven
@@ -273,7 +274,7 @@ def test_no_changed_byte_is_ever_proven(proven: tuple[TrustedHome, bytes], data:
     assert home.desk().verify(other).status in ("invalid", "unsigned", "untrusted")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(200))
 @given(cut=st.integers(0, 5000), more=st.binary(max_size=40), data=st.data())
 def test_nothing_cut_added_or_moved_is_ever_proven(
     proven: tuple[TrustedHome, bytes], cut: int, more: bytes, data: st.DataObject
