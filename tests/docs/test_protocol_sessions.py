@@ -68,6 +68,7 @@ def _general(path: str) -> str:
     path = re.sub(r"^(sessions|turns)/[^.]+", r"\1/<id>", path)
     path = re.sub(r"^bells/session\.[^.]+", "bells/session.<id>", path)
     path = re.sub(r"^bells/[0-9a-f]{32}", "bells/<digest>", path)
+    path = re.sub(r"^hosts/[0-9]+\.[0-9a-f]{8}\.", "hosts/<pid>.<random>.", path)
     return re.sub(r"damaged-[0-9TZ]+$", "damaged-<time>", path)
 
 

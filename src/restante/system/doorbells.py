@@ -3,13 +3,14 @@
 ``<data>/bells/<first 32 hex digits of the address's SHA-256>`` is there as long as the mailbox is armed, and a ring is
 its new modification time. It holds the address and, where a waiter of a session is rung too, ``session.<id>``: that
 session has a file of this name and a FIFO ``session.<id>.fifo``, to which ``<digest>.fifo`` is a second name; how many
-names the FIFO has says how many mailboxes wait by it. Nothing here holds a word of mail, follows a link or waits.
+names the FIFO has says how many mailboxes wait by it. ``<data>/hosts/<pid>.<random>.fifo`` is there as long as a host
+listens: each ring puts a line into it, so that a host sleeps until one comes. Whoever finds one that nobody reads takes
+it away. Nothing here holds a word of mail or follows a link, and no poster waits.
 """
 
 from __future__ import annotations
 
 import os
-import stat
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ from restante.system.private import is_plain, make_private, open_private
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from restante.system.ears import Ear
+
 FIFO = ".fifo"
 WAITER = "session."
 # What a session's waiter leaves beside its FIFO; see scripts/restante-waiter.
@@ -28,22 +31,10 @@ RING = b"r\n"
 QUIT = b"q\n"
 
 _LOOK_SECONDS = 1.0
-# The library looks every so often whether the kernel told it something, and waits for the next look to be quiet: a ring
-# is heard after twice as long at most.
-_STEP_MS = 50
-_SLICE_SECONDS = 1.0
+# A look at all bells costs more than a ring: what rings within so long after one is looked at together.
+_REST_SECONDS = 0.02
 # Digits of a bell's name.
 _NAME = 32
-
-
-class _Flag:
-    """What an event of ``threading`` is, without loading that: a poster makes one of these, too."""
-
-    raised = False
-
-    def is_set(self) -> bool:
-        """Whether it was raised."""
-        return self.raised
 
 
 class FileDoorbells:
@@ -51,14 +42,16 @@ class FileDoorbells:
 
     Args:
         data_directory: Where Restante keeps what belongs to no worktree.
-        poll: Look once a second instead of asking the kernel, as is done where the extra ``watch`` is not installed.
+        poll: Look once a second instead of being told, as is done where no FIFO can be made.
     """
 
     def __init__(self, data_directory: str, *, poll: bool = False) -> None:
         self._directory = os.path.join(data_directory, "bells")
+        self._hosts = os.path.join(data_directory, "hosts")
         self._poll = poll
         self._heard: dict[str, int] = {}
-        self._nudged = _Flag()
+        self._ear: Ear | None = None
+        self._is_nudged = False
         self._is_closed = False
 
     @property
@@ -73,7 +66,17 @@ class FileDoorbells:
 
     def nudge(self) -> None:
         """Let ``ticks`` yield soon although nothing rang; from whatever thread."""
-        self._nudged.raised = True
+        self._is_nudged = True
+        if self._ear is not None:
+            self._ear.nudge()
+
+    def leave(self) -> None:
+        """Be rung no more, after the last of ``ticks``."""
+        ear, self._ear = self._ear, None
+        if ear is not None:
+            ear.close()
+        with suppress(OSError):
+            os.rmdir(self._hosts)
 
     def there(self) -> frozenset[str]:
         """Return which bells there are, by their names, which say nothing of whose they are."""
@@ -82,7 +85,7 @@ class FileDoorbells:
     @property
     def looks(self) -> bool:
         """Whether bells are heard by looking once a second, because nothing tells of them."""
-        return self._poll or not _kernel_watch()
+        return not self._listening()[1]
 
     @property
     def are_used(self) -> bool:
@@ -107,6 +110,7 @@ class FileDoorbells:
                     os.pwrite(fd, lines, 0)
             finally:
                 os.close(fd)
+            self._tell_hosts()
 
     def forget(self, mailbox: str) -> None:
         """Take the bell away, and with a session's last one what its waiter waits at; see ``Doorbells``."""
@@ -114,6 +118,7 @@ class FileDoorbells:
         self._leave_waiter(mailbox)
         with suppress(OSError):
             os.unlink(path)
+            self._tell_hosts()
         self._heard.pop(path, None)
 
     def has_waiter(self, session: str) -> bool:
@@ -130,7 +135,8 @@ class FileDoorbells:
             # The kernel's own time stands still for milliseconds, in which two rings would look like one.
             now = time.time_ns()
             os.utime(path, ns=(now, now), follow_symlinks=False)
-            write_fifo(path + FIFO, RING)
+            _write(path + FIFO, RING)
+            self._tell_hosts()
 
     def rung(self, mailboxes: Sequence[str]) -> list[str]:
         """Return those whose bell rang since this was last asked; the first time all of them; see ``Doorbells``."""
@@ -159,50 +165,36 @@ class FileDoorbells:
     def ticks(self, timeout: float | None = None) -> Iterator[None]:
         """Yield once at the start, whenever a bell may have rung, and once when the time is over; see ``Doorbells``."""
         end = None if timeout is None else time.monotonic() + timeout
+        ear, is_told = self._listening()
         # Before the look of whoever asked: what rings while they look must not be missed.
         told = self._signature()
         yield
         while not self._is_closed:
-            looks = self.looks or not told
-            left = _SLICE_SECONDS if end is None else max(0.001, min(_SLICE_SECONDS, end - time.monotonic()))
-            for _ in self._sleep(left) if looks else self._listen(left):
-                now = self._signature()
-                is_over = end is not None and time.monotonic() >= end
-                if now != told or self._nudged.raised or is_over:
-                    told, self._nudged.raised = now, False
-                    yield
-                if is_over or self._is_closed:
-                    return
-                if not now:
-                    break
-
-    def _sleep(self, seconds: float) -> Iterator[None]:
-        time.sleep(min(_LOOK_SECONDS, seconds))
-        yield
-
-    def _listen(self, seconds: float) -> Iterator[None]:
-        """Yield when the kernel tells of a change, and now and then."""
-        from watchfiles import watch
-
-        began = False
-        with suppress(OSError):
-            for _ in watch(
-                self._directory,
-                watch_filter=None,
-                debounce=2 * _STEP_MS,
-                step=_STEP_MS,
-                rust_timeout=max(_STEP_MS, int(seconds * 1000)),
-                yield_on_timeout=True,
-                raise_interrupt=True,
-                recursive=False,
-                stop_event=self._nudged,
-            ):
-                began = True
+            left = None if end is None else max(0.0, end - time.monotonic())
+            ear.wait(left if is_told else min(_LOOK_SECONDS, _LOOK_SECONDS if left is None else left))
+            now = self._signature()
+            is_over = end is not None and time.monotonic() >= end
+            if now != told or self._is_nudged or is_over:
+                told, self._is_nudged = now, False
                 yield
-        if not began and not self._nudged.raised:
-            # The system has no watch left to give; so it is looked, as without the library.
-            time.sleep(_LOOK_SECONDS)
-        yield
+            if is_over:
+                return
+            time.sleep(_REST_SECONDS)
+
+    def _listening(self) -> tuple[Ear, bool]:
+        """Return what rings are heard by, and whether they are told to it."""
+        if self._ear is None:
+            from restante.system.ears import Ear
+
+            self._ear = Ear("" if self._poll else self._hosts)
+        return self._ear, self._ear.open()
+
+    def _tell_hosts(self) -> None:
+        """Let all hosts look at the bells; mostly none listens."""
+        if os.path.isdir(self._hosts):
+            from restante.system.ears import tell_all
+
+            tell_all(self._hosts)
 
     def _signature(self) -> tuple[tuple[str, int], ...]:
         try:
@@ -247,7 +239,7 @@ class FileDoorbells:
         with suppress(OSError):
             if os.lstat(waiter + FIFO).st_nlink > 1:
                 return
-        write_fifo(waiter + FIFO, QUIT)
+        _write(waiter + FIFO, QUIT)
         for end in ("", FIFO, *LEAVINGS):
             with suppress(OSError):
                 os.unlink(waiter + end)
@@ -262,21 +254,7 @@ class FileDoorbells:
         return os.path.join(self._directory, name)
 
 
-def write_fifo(path: str, line: bytes) -> bool:
-    """Write one short line to a FIFO that somebody reads, and tell whether it was; never waits, never raises."""
-    try:
-        fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        return stat.S_ISFIFO(os.fstat(fd).st_mode) and os.write(fd, line) == len(line)
-    except OSError:
-        return False
-    finally:
-        os.close(fd)
+def _write(path: str, line: bytes) -> None:
+    from restante.system.ears import write_fifo
 
-
-def _kernel_watch() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("watchfiles") is not None
+    write_fifo(path, line)

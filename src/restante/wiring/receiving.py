@@ -122,6 +122,7 @@ class Receivers:
             from restante.agents.wake.running import end_all
 
             end_all()
+        self._bells.leave()
 
     @property
     def looks(self) -> bool:

@@ -46,7 +46,7 @@ def run(directory: str, as_json: bool) -> int:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, stop)
     if receivers.looks:
-        tell("bells are heard by looking once a second; pip install 'restante[watch]' lets the kernel tell")
+        tell("bells are heard by looking once a second: the data directory takes no FIFO")
     said("listening for what is armed; end it with Ctrl-C")
     receivers.run()
     said("no longer listening")
