@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 SLACK = 20.0
 # In this time an armed role is woken, if its session and any host are there: a wake that failed is made again.
 WINDOW = RULES.retry.total_seconds() + WATCH_SECONDS + SLACK
-# The same where a poster was killed between its commit and the bell: the watchdog looks at all every tenth round.
-LOST_BELL = 10 * WATCH_SECONDS + WINDOW
+# The same where a poster was killed between its commit and the bell: the watchdog's next round sees the numbers.
+LOST_BELL = WATCH_SECONDS + WINDOW
 _FOR_EVER = float("inf")
 
 Span = tuple[float, float]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from typing import TYPE_CHECKING
 
@@ -95,6 +96,33 @@ def test_465_mail_whose_bell_was_lost_is_found_by_the_watchdog_and_wakes_once(wo
             world.post(alice)
         assert until(lambda: recorder.woken)
         time.sleep(2.0)
+    assert recorder.marks == [(alice, 1)]
+
+
+def test_mail_of_a_poster_who_was_killed_before_the_ring_wakes_with_the_next_round(world: World) -> None:
+    alice = world.session("alice-1")
+    world.arm(alice)
+    recorder = Recorder()
+    looks = 2.0
+    with world.hosting(recorder, watch=looks):
+        assert until(lambda: world.monitor(alice).last_checked)
+        with world.deaf():
+            world.post(alice)
+        # Of ten rounds one decides about every mailbox; it is one of the others here.
+        assert until(lambda: recorder.woken, 5 * looks)
+    assert recorder.marks == [(alice, 1)]
+
+
+def test_the_first_arming_of_a_machine_is_heard_of_also_where_it_was_killed_before_its_bell(world: World) -> None:
+    alice = world.session("alice-1")
+    recorder = Recorder()
+    with world.hosting(recorder, watch=0.3):
+        world.arm(alice)
+        # As it was left, from before whoever listens could look.
+        shutil.rmtree(world.data / "bells")
+        assert until(lambda: world.said)
+        world.post(alice)
+        assert until(lambda: recorder.woken)
     assert recorder.marks == [(alice, 1)]
 
 

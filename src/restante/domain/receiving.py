@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from restante.domain.monitor import Monitor, Plan
-from restante.domain.monitoring import RULES, Answer, Rules, Word, stands
+from restante.domain.monitor import Monitor, Plan, Sight
+from restante.domain.monitoring import RULES, Answer, Proof, Rules, Word, check, stands
 from restante.domain.outlook import NO_WAY, SILENCE
 from restante.domain.registry import Latch
 from restante.domain.text import one_line
@@ -53,6 +53,11 @@ def was_missed(monitor: Monitor, now: datetime, rules: Rules = RULES) -> bool:
         return True
     # What lies in the future is from a clock that was set back since.
     return monitor.pending_at is not None and not timedelta() <= now - monitor.pending_at < rules.retry
+
+
+def is_due(monitor: Monitor, sight: Sight, now: datetime) -> bool:
+    """Tell whether a check would wake for what is to be seen of a mailbox."""
+    return check(monitor, sight, now, Proof())[1].word is Word.WAKE
 
 
 def deaf_host(monitor: Monitor, pid: int, host: str, now: datetime) -> str:

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     _Key = tuple[str, str]
 
 WATCH_SECONDS = 30.0
-# In each so many rounds of the watchdog it gives signs of life, ends what is over, and looks at every mailbox, whatever
-# bells say; each costs questions or a transaction for every mailbox.
+# In each so many rounds of the watchdog it gives signs of life, ends what is over, and decides about every mailbox
+# whatever its numbers say; each costs questions or a transaction for every mailbox.
 _ROUNDS_OF_LIFE, _ROUNDS_OF_ENDING, _ROUNDS = 2, 4, 10
 _LOOK_SECONDS = 1.0
 _BUSY_SECONDS = 2.0
@@ -265,7 +265,8 @@ class Receivers:
         """Go round once: end what is over, give signs of life, and look where a bell or a wake may have been lost."""
         # Who subscribed need not have armed anything.
         self._notice_expiries()
-        if not self._bells.are_used:
+        # Whoever armed first may have been killed before there was a bell.
+        if not (self._bells.are_used or self._parts.has_roles):
             return
         lives, ends, looks_at_all = (
             self._round % often == 0 for often in (_ROUNDS_OF_LIFE, _ROUNDS_OF_ENDING, _ROUNDS)
@@ -284,7 +285,7 @@ class Receivers:
                 self._say(f"{key[0]}: {trouble}; this host listens")
             if monitor.adapter == _REWAKE:
                 self._look_after_waiter(monitor, now)
-            if looks_at_all or receiving.was_missed(monitor, now):
+            if looks_at_all or receiving.was_missed(monitor, now) or self._was_unrung(monitor, now):
                 self._due.setdefault(key, here)
         self._greeted &= self._monitors.keys()
         with self._parts.lightly():
@@ -292,6 +293,12 @@ class Receivers:
             for mailbox, owner in self._monitors if lives else self._monitors.keys() - self._greeted:
                 self._host.hosting(owner).beat(mailbox, self._process)
         self._greeted |= self._monitors.keys()
+
+    def _was_unrung(self, monitor: Monitor, now: datetime) -> bool:
+        """Tell whether a wake is due that no bell told of: whoever posted may have been killed before they rang."""
+        with suppress(RestanteError):
+            return receiving.is_due(monitor, self._parts.all_sights.look(monitor.mailbox, monitor.owner), now)
+        return False
 
     def _hang_bells(self) -> list[_Key]:
         """Put up the bells that are missing, and return whose: whoever armed was killed in between, for example."""
