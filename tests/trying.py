@@ -10,5 +10,5 @@ _ALL = 200
 
 def examples(count: int) -> int:
     """Return how many to try for the ``count`` that ``make test-all`` tries: in fast tests fewer, as everywhere."""
-    usual = settings.default.max_examples
+    usual = settings().max_examples
     return min(count, max(usual, count * usual // _ALL))

@@ -58,6 +58,11 @@ class TestPostgres(MailboxContract):
                 found[table] = repr(sorted(map(repr, rows))).encode()
             return found
 
+    @pytest.mark.slow
+    def test_any_history_gives_what_the_twin_gives(self, tmp_path: Path) -> None:
+        """It takes longest here, and SQLite's histories go through the same home."""
+        super().test_any_history_gives_what_the_twin_gives(tmp_path)
+
 
 class TestPostgresSessions(SessionsContract):
     @pytest.fixture(autouse=True)
@@ -72,6 +77,11 @@ class TestPostgresSessions(SessionsContract):
     def close_parts(self, sessions: Sessions, boxes: Boxes) -> None:
         self.database.close()
 
+    @pytest.mark.slow
+    def test_any_history_gives_what_the_model_gives(self, tmp_path: Path) -> None:
+        """It takes longest here, and SQLite's histories go through the same home."""
+        super().test_any_history_gives_what_the_model_gives(tmp_path)
+
 
 @pytest.fixture
 def location(postgres_url: str, tmp_path: Path) -> Path:
@@ -81,7 +91,7 @@ def location(postgres_url: str, tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_sixteen_processes_at_once_lose_double_and_fail_nothing(location: Path) -> None:
-    processes.test_sixteen_processes_at_once_lose_double_and_fail_nothing("postgres", 12, location)
+    processes.test_many_processes_at_once_lose_double_and_fail_nothing("postgres", 16, 12, location)
 
 
 @pytest.mark.slow
