@@ -77,7 +77,7 @@ def row(
     return Row(session, presence, Counts(unseen, unseen, unseen, oldest_unseen=oldest))
 
 
-def test_a_dialog_comes_first_then_who_idles_with_unseen_mail_then_whose_waits_longest() -> None:
+def test_who_idles_with_unseen_mail_comes_first_whose_waits_longest_then_a_dialog() -> None:
     rows = [
         row("gone", presence=Presence.GONE),
         row("done"),
@@ -86,7 +86,7 @@ def test_a_dialog_comes_first_then_who_idles_with_unseen_mail_then_whose_waits_l
         row("long", unseen=1, waits=5),
         row("asked", blocked="permission"),
     ]
-    assert [one.session.name for one in most_urgent_first(rows)] == ["asked", "long", "lately", "done", "busy", "gone"]
+    assert [one.session.name for one in most_urgent_first(rows)] == ["long", "lately", "asked", "done", "busy", "gone"]
     assert [one.session.name for one in most_urgent_first(rows, "IDLE codex unread")] == ["long", "lately"]
 
 

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
     from restante.domain.overview import Row
 
-# Idle with unseen mail comes right after a dialog: it is what nobody else will notice.
+# Idle with unseen mail comes first: it is what nobody else will notice. A dialog stands on a screen.
 _ORDER = (
-    Reason.BLOCKED,
     Reason.INBOX_UNREAD,
+    Reason.BLOCKED,
     Reason.INBOX_UNACKED,
     Reason.WAITING_INBOX,
     Reason.OPEN_TODOS,

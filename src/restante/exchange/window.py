@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import Busy, MailboxFull, NoSuchSession, StorageFailed, UsageError
+from restante.domain.errors import Busy, Forbidden, MailboxFull, NoSuchSession, StorageFailed, UsageError
 from restante.domain.lifecycle import Show
 from restante.domain.limits import Limits, check_head
 from restante.domain.naming import check_apart, check_name, meant, unknown
@@ -341,7 +341,16 @@ class LocalWindow:
                 with suppress(StorageFailed, Busy):
                     boxes.sweep(owner)
             tell = partial(self._rows, boxes)
-            return overseeing.watch(cursor, only, parts.sessions, boxes, owner, tell, only_news=only_news)
+            return overseeing.watch(
+                cursor, only, parts.sessions, boxes, owner, tell, only_news=only_news, roles=parts.role_rooms
+            )
+
+    def flows(self, since: datetime) -> dict[tuple[str, str], int]:
+        """Return how many messages were posted since a time, by sender and addressed session, to the person."""
+        if self._identity.session or not self._identity.verified:
+            raise Forbidden("who writes to whom is shown to the person", remedy="restante ls")
+        with self._parts.keeping.held() as boxes:
+            return boxes.flows(self._identity.owner, since) if boxes else {}
 
     def persistence(self) -> Persistence:
         """Return whether the mail of sessions is kept on disk; see ``Window.persistence``."""

@@ -148,6 +148,9 @@ class Boxes(Protocol):
     def debts(self, owner: str) -> dict[str, set[str]]:
         """Return, for each sender of pending mail (a session's id), the sessions that hold some of it."""
 
+    def flows(self, owner: str, since: datetime) -> dict[tuple[str, str], int]:
+        """Return how many messages were posted since a time, by sender (``Sender.name``) and addressed session."""
+
     def owners(self) -> list[str]:
         """Return whose mailboxes there are, sorted."""
 

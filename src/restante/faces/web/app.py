@@ -43,6 +43,7 @@ KEY_PATH = "/api/v1/ui/key"
 PAGES: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/", overview.show),
     ("GET", "/part/sessions", overview.part),
+    ("GET", "/part/picture", overview.picture),
     ("GET", "/part/around", around.part),
     ("GET", "/mailbox", mailbox.show),
     ("GET", "/part/messages", mailbox.part),

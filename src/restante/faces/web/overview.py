@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections import deque
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from restante.domain.overview import mutual_waits
 from restante.domain.urgency import most_urgent_first
+from restante.faces.web.history import History
 from restante.faces.web.pictures import graph_of, sparkline
 from restante.faces.web.rendering import page
+from restante.faces.web.texts import text
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -24,8 +26,7 @@ if TYPE_CHECKING:
 
 WINDOW = 60
 _MOST_WINDOW = 1_000
-_SAMPLES = 60
-_SAMPLE_SECONDS = 60
+_PICTURED = timedelta(days=1)
 
 
 class _Look(NamedTuple):
@@ -33,33 +34,28 @@ class _Look(NamedTuple):
     now: datetime
 
 
-class _History:
-    """How many messages were unseen, once a minute, as far as anybody looked; of each owner."""
-
-    def __init__(self) -> None:
-        self._samples: dict[str, deque[tuple[float, int]]] = {}
-
-    def note(self, owner: str, now: datetime, unseen: int) -> list[tuple[float, int]]:
-        """Add what is unseen now, and return all samples of the last hour, the oldest first."""
-        kept = self._samples.setdefault(owner, deque(maxlen=_SAMPLES))
-        at = now.timestamp()
-        if kept and (at < kept[-1][0] or int(at // _SAMPLE_SECONDS) == int(kept[-1][0] // _SAMPLE_SECONDS)):
-            kept.pop()
-        kept.append((at, unseen))
-        return [one for one in kept if at - one[0] <= _SAMPLES * _SAMPLE_SECONDS]
-
-
-_HISTORY = _History()
+_HISTORY = History()
 
 
 async def show(hub: Hub, visitor: Visitor, request: Request) -> Response:
     """Show the whole page."""
+    _HISTORY.follow(hub, visitor)
     return page("overview.html", await _values(hub, visitor, request), visitor)
 
 
 async def part(hub: Hub, visitor: Visitor, request: Request) -> Response:
     """Show what changes of it."""
     return page("_sessions.html", await _values(hub, visitor, request), visitor)
+
+
+async def picture(hub: Hub, visitor: Visitor, _: Request) -> Response:
+    """Show who wrote to whom within a day, and where an answer is waited for."""
+
+    def work(exchange: Exchange, window: LocalWindow) -> tuple[list[Row], dict[tuple[str, str], int]]:
+        return window.sessions(), window.flows(exchange.clock.now() - _PICTURED)
+
+    rows, flows = await hub.run(visitor.claim, work)
+    return page("_picture.html", {"graph": graph_of(most_urgent_first(rows), flows, text("picture.you"))}, visitor)
 
 
 async def _values(hub: Hub, visitor: Visitor, request: Request) -> dict[str, Any]:
@@ -84,8 +80,7 @@ async def _values(hub: Hub, visitor: Visitor, request: Request) -> dict[str, Any
         "unseen": unseen,
         "pending": sum(row.counts.pending for row in look.rows),
         "pairs": [(titles[one], titles[other]) for one, other in mutual_waits(look.rows)],
-        "graph": graph_of(look.rows),
-        "spark": sparkline(_HISTORY.note(visitor.owner, look.now, unseen)),
+        "spark": sparkline(_HISTORY.note(visitor.owner, look.now, unseen), look.now.timestamp()),
     }
 
 

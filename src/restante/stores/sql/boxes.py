@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from restante.domain.ids import compose
 from restante.domain.mailbox import Counts
 from restante.domain.overview import Fate, Trace
 from restante.domain.receipt import Action, Decision
@@ -16,6 +17,7 @@ from restante.stores.sql.store import NO_LIMITS, SqlMailbox
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from contextlib import AbstractContextManager
+    from datetime import datetime
 
     from restante.domain.limits import Limits
     from restante.ports import Clock, Ids
@@ -127,6 +129,12 @@ class SqlBoxes:
             if sender.startswith(PREFIX):
                 debts.setdefault(sender[len(PREFIX) :], set()).add(session_id)
         return debts
+
+    def flows(self, owner: str, since: datetime) -> dict[tuple[str, str], int]:
+        """Return how many messages were posted since a time, by sender and addressed session."""
+        with self._database.reading() as run:
+            rows = run.all("flows", owner=owner, first=compose("msg", since, 0)) if run else []
+        return {(sender, at[len(PREFIX) :]): count for sender, at, count in rows if at.startswith(PREFIX)}
 
     def _one_by_one(
         self, owner: str, look: Callable[[Ledger], _Answer], session_ids: Iterable[str] | None = None

@@ -272,6 +272,12 @@ SELECT DISTINCT m.sender, b.address FROM mailboxes AS b
 JOIN messages AS m ON m.mailbox = b.id AND m.closed = '' AND (m.expires_ms IS NULL OR m.expires_ms > :now)
 WHERE b.owner = :owner;
 
+-- name: flows
+-- Who posted how much to which mailboxes of an owner from an id on: ids sort by time, so older mail is not looked at.
+SELECT m.sender, b.address, count(*) FROM mailboxes AS b
+JOIN messages AS m ON m.mailbox = b.id AND m.id >= :first
+WHERE b.owner = :owner GROUP BY m.sender, b.address;
+
 -- name: owners_of_boxes
 -- Whose mailboxes there are.
 SELECT DISTINCT owner FROM mailboxes ORDER BY owner;

@@ -44,6 +44,20 @@ class Overseeing(SessionsBase):
             assert boxes.tip("bob")[1] == 3
             assert sessions.tip("ann") == (sessions.tip("ann")[0], 3)
 
+    def test_what_was_posted_since_a_time_is_counted_by_sender_and_session(self, tmp_path: Path) -> None:
+        """Of that owner, whatever became of it since; what is older is left out."""
+        with self.opened(tmp_path) as (_, boxes, clock):
+            assert boxes.flows("", clock.now()) == {}
+            boxes.box("one", "").post(make_draft("old", sender=ANN))
+            clock.advance(60)
+            since = clock.now()
+            mine = [boxes.box(name, "").post(make_draft("new", sender=ANN)).message for name in ("one", "one", "two")]
+            boxes.box("one", "").acknowledge([Acknowledgement(mine[0].id, Decision.ACCEPTED)], "reader")
+            boxes.box("two", "").post(make_draft("by a person"))
+            boxes.box("other", "bob").post(make_draft("foreign", sender=ANN))
+            assert boxes.flows("", since) == {(ANN.name, "one"): 2, (ANN.name, "two"): 1, ("human", "two"): 1}
+            assert boxes.flows("bob", since) == {(ANN.name, "other"): 1}
+
     def test_every_change_of_a_mailbox_is_an_event_and_looking_is_none(self, tmp_path: Path) -> None:
         """Posts, marks, words, withdrawals, expiry once it is recorded, and the end of it."""
         with self.opened(tmp_path) as (_, boxes, clock):
