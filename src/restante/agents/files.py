@@ -21,6 +21,8 @@ _PUBLIC = frozenset({"AGENTS.md", "exclude"})
 _OURS = frozenset(
     {".restante", ".codex-mailbox", ".codex", ".claude", ".agents", "skills", "restante", "info", ".gemini"}
 )
+# Far more than settings or guidance are; what is larger is no such file.
+_MOST_BYTES = 16 * 1024 * 1024
 
 
 def read_plain(path: str, top: str) -> bytes | None:
@@ -32,7 +34,7 @@ def read_plain(path: str, top: str) -> bytes | None:
 
     Raises:
         Unsafe: The file, or a directory on the way, is a symbolic link.
-        Unreadable: It is no regular file, or may not be read.
+        Unreadable: It is no regular file, may not be read, or is larger than any settings.
     """
     walked = top
     parts = os.path.relpath(path, top).split(os.sep)
@@ -54,9 +56,12 @@ def read_plain(path: str, top: str) -> bytes | None:
             raise Unreadable(f"{walked} is not a {kind}", remedy="move it out of the way; nothing was changed")
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
-            return file.read()
+            data = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise _unreadable(path, error) from None
+    if len(data) > _MOST_BYTES:
+        raise Unreadable(f"{path} is over {_MOST_BYTES:,} bytes", remedy="look at what it is; nothing was changed")
+    return data
 
 
 def _unreadable(path: str, error: OSError) -> Unreadable:

@@ -71,6 +71,8 @@ def other_worktrees(places: GitPlaces) -> list[str]:
 def _first_line(path: str) -> str:
     """Return a file's text without its last line feed: a path in it may hold line feeds of its own."""
     try:
-        return os.fsdecode(read_regular(path, 8192)).removesuffix("\n")
+        data = read_regular(path, 8192)
     except OSError:
         return ""
+    # No path holds a NUL, and no call of the system takes one.
+    return "" if b"\0" in data else os.fsdecode(data).removesuffix("\n")

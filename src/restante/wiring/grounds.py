@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import RestanteError
@@ -13,11 +14,23 @@ if TYPE_CHECKING:
 
 
 def worktrees_around(named: Iterable[str]) -> list[str]:
-    """Return the worktrees that are there of those named, with all others of the same repositories, sorted."""
-    found = {one for one in named if one and os.path.isdir(one)}
+    """Return the worktrees that are there of those named, with all others of the same repositories, sorted.
+
+    Those of other users are left out: where a session works is what it says, and whoever can reach a server can
+    say it.
+    """
+    found = {one for one in named if one and _is_ours(one)}
     for one in tuple(found):
-        found |= set(worktrees_beside(one))
+        found |= {beside for beside in worktrees_beside(one) if _is_ours(beside)}
     return sorted(found)
+
+
+def _is_ours(directory: str) -> bool:
+    try:
+        status = os.stat(directory)
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISDIR(status.st_mode) and os.geteuid() in (0, status.st_uid)
 
 
 def homes_of(environment: Mapping[str, str], worktrees: Iterable[str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from restante.agents.regular import read_regular
 from restante.domain.errors import RestanteError
 from restante.stores.worktree.locate import find_worktree
 
@@ -33,8 +34,8 @@ def worktrees_beside(directory: str) -> list[str]:
         names = []
     for name in names:
         try:
-            with open(os.path.join(common, "worktrees", name, "gitdir"), encoding="utf-8") as file:
-                found.append(os.path.dirname(file.read(_LONGEST).strip()))
+            data = read_regular(os.path.join(common, "worktrees", name, "gitdir"), _LONGEST)
+            found.append(os.path.dirname(data.decode().strip()))
         except (OSError, UnicodeDecodeError):
             continue
     return [one for one in dict.fromkeys(found) if os.path.isdir(one)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import NothingThere, UsageError
@@ -22,6 +23,7 @@ STATE = "state"
 # What is ours lies beside what the format knows; other programs pass it over.
 OURS = "restante"
 _MARKERS = (".oacp", "workspace.json")
+_MOST_MARKER = 65_536
 
 
 class Workspace(NamedTuple):
@@ -76,14 +78,20 @@ def named_project(directory: str) -> str:
     """Return the project that a marker in a directory itself names; a ``.oacp`` file of JSON counts too."""
     for marker in _MARKERS:
         try:
-            with open(os.path.join(directory, marker), encoding="utf-8") as file:
-                content = json.loads(file.read(65_536))
+            content = json.loads(_regular(os.path.join(directory, marker)))
         except (OSError, ValueError, RecursionError):
             continue
         name = content.get("project_name") if isinstance(content, dict) else None
         if isinstance(name, str) and is_project(name):
             return name
     return ""
+
+
+def _regular(path: str) -> bytes:
+    """Return what a marker says, which may be a link; a FIFO in its place must not hold anybody up."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        return file.read(_MOST_MARKER) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
 
 
 class Tree:

@@ -153,7 +153,8 @@ def _first_line(path: str) -> str | None:
         data = read_file(os.path.realpath(path), most=_MOST_CONFIG)
     except RestanteError:
         return None
-    return None if data is None else os.fsdecode(data.rstrip(b"\r\n"))
+    # No path holds a NUL, and no call of the system takes one.
+    return None if data is None or b"\0" in data else os.fsdecode(data.rstrip(b"\r\n"))
 
 
 def _is_bare(git_dir: str) -> bool:
