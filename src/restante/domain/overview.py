@@ -23,6 +23,13 @@ class Reason(StrEnum):
     DONE = "done"
 
 
+class RoleMail(NamedTuple):
+    """The numbers of a role's mailbox, beside those of the session that holds the role."""
+
+    role: str
+    counts: Counts
+
+
 class Row(NamedTuple):
     """One session in a list.
 
@@ -33,6 +40,7 @@ class Row(NamedTuple):
         is_parked: Whether it waits for mail itself.
         waits_for: Ids of the sessions that hold unacknowledged mail from it.
         is_counted: Whether the numbers are known; a server of another version may not tell them.
+        roles: The mail of the roles that it holds, by their addresses.
     """
 
     session: Session
@@ -41,6 +49,23 @@ class Row(NamedTuple):
     is_parked: bool = False
     waits_for: tuple[str, ...] = ()
     is_counted: bool = True
+    roles: tuple[RoleMail, ...] = ()
+
+    @property
+    def role_unseen(self) -> int:
+        """How much mail of its roles nobody has read."""
+        return sum(one.counts.unseen for one in self.roles)
+
+    @property
+    def role_pending(self) -> int:
+        """How much mail of its roles is not acknowledged."""
+        return sum(one.counts.pending for one in self.roles)
+
+    @property
+    def oldest_unseen(self) -> datetime | None:
+        """When the oldest was created that it has not read, its own or a role's; ``None`` for nothing."""
+        every = (self.counts, *(one.counts for one in self.roles))
+        return min((one.oldest_unseen for one in every if one.unseen and one.oldest_unseen), default=None)
 
     @property
     def is_idle(self) -> bool:
@@ -71,9 +96,9 @@ class Row(NamedTuple):
             return Reason.WAITING_INBOX
         if not self.is_idle:
             return None
-        if self.counts.unseen:
+        if self.counts.unseen or self.role_unseen:
             return Reason.INBOX_UNREAD
-        if self.counts.pending:
+        if self.counts.pending or self.role_pending:
             return Reason.INBOX_UNACKED
         return Reason.OPEN_TODOS if self.session.open_todos else Reason.DONE
 

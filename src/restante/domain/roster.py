@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 LONGEST_NAME = 40
 # Below a list stand so many of each kind, and how many more there are: a model reads it.
 _MOST_NAMED = 10
+_MOST_ROLES = 3
 # What a list says of words that do not explain themselves, where they stand in it.
 _LEGEND = (
     ("new", "new: it has begun no turn since it registered"),
@@ -89,15 +90,31 @@ def footer(rows: Sequence[Row], now: datetime) -> list[str]:
         lines.append(counted(more, "more group of names looks alike", "more groups of names look alike"))
     unread = [row for row in rows if row.reason is Reason.INBOX_UNREAD]
     if unread:
-        words = [
-            f"{named(row.session)} ({row.counts.unseen} unseen, oldest {age(row.counts.oldest_unseen, now)})"
-            for row in unread
-        ]
-        lines.append(f"idle with unread mail: {_some(words)}")
+        lines.append(
+            f"idle with unread mail: {_some([f'{named(row.session)} ({_unseen(row, now)})' for row in unread])}"
+        )
     if any(not row.is_counted for row in rows):
         lines.append("? is what this server does not tell; it may be of an older version")
     lines += [words for sign, words in _LEGEND if any(sign in state_of(row) for row in rows)]
     return lines
+
+
+def _unseen(row: Row, now: datetime) -> str:
+    """Return how much a session has not read, of its own and for its roles."""
+    own = [(f"{row.counts.unseen} unseen", row.counts)] if row.counts.unseen else []
+    of_roles = [(f"{one.counts.unseen} unseen for {one.role}", one.counts) for one in row.roles if one.counts.unseen]
+    every = [f"{words}, oldest {age(counts.oldest_unseen, now)}" for words, counts in own + of_roles]
+    return "; ".join(every[:_MOST_ROLES]) + (f"; and {len(every) - _MOST_ROLES} more" if every[_MOST_ROLES:] else "")
+
+
+def role_mail_words(row: Row) -> str:
+    """Return what waits for the roles that a session holds; empty where nothing does."""
+    every = [
+        f"{one.counts.pending} pending, {one.counts.unseen} unseen for {one.role}"
+        for one in row.roles
+        if one.counts.pending
+    ]
+    return "; ".join(every[:_MOST_ROLES]) + (f"; and {len(every) - _MOST_ROLES} more" if every[_MOST_ROLES:] else "")
 
 
 def _some(words: Sequence[str]) -> str:
@@ -117,6 +134,8 @@ def row_line(row: Row, now: datetime) -> str:
     elif row.counts.pending:
         oldest = f", oldest unseen {age(row.counts.oldest_unseen, now)}" if row.counts.oldest_unseen else ""
         parts.append(f"{row.counts.pending} pending, {row.counts.unseen} unseen{oldest}")
+    if of_roles := role_mail_words(row):
+        parts.append(of_roles)
     if row.is_parked:
         parts.append("waits for mail")
     if row.session.total_todos or row.session.open_todos:

@@ -34,7 +34,7 @@ def most_urgent_first(rows: "Iterable[Row]", wanted: str = "") -> "list[Row]":
 
 
 def _urgency(row: "Row") -> tuple[int, float, str]:
-    oldest = row.counts.oldest_unseen
+    oldest = row.oldest_unseen
     return _ORDER.index(row.reason), oldest.timestamp() if oldest else float("inf"), row.session.title
 
 

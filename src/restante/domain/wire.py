@@ -15,7 +15,7 @@ from restante.domain.ids import milliseconds
 from restante.domain.lifecycle import Standing, Status
 from restante.domain.mailbox import Counts, Entry, Posted
 from restante.domain.message import Draft, Message, Priority, Scope, Sender
-from restante.domain.overview import Cleared, Fate, Handed, Persistence, Reading, Row, Trace, Watched
+from restante.domain.overview import Cleared, Fate, Handed, Persistence, Reading, RoleMail, Row, Trace, Watched
 from restante.domain.receipt import Action, Decision
 from restante.domain.registry import Arrival, Identity, Latch, Presence, Process, Session, TurnSource
 from restante.domain.telling import is_of_role
@@ -226,6 +226,7 @@ def of_row(row: Row) -> JSON:
         "parkedSince": of_time(row.session.parked_since) if row.is_parked else None,
         "parkedUntil": of_time(row.session.parked_until) if row.is_parked else None,
         "waitsFor": list(row.waits_for),
+        "roles": _of_role_mail(row),
     }
 
 
@@ -241,11 +242,16 @@ def row_from(value: Mapping[str, Any]) -> Row:
     )
     waits_for = tuple(value.get("waitsFor", ()))
     presence = Presence(value.get("presence", "unknown"))
-    return Row(session_from(value), presence, counts, value.get("parked") is True, waits_for, is_counted)
+    roles = tuple(RoleMail(one["role"], counts_from(one)) for one in value.get("roles", ()))
+    return Row(session_from(value), presence, counts, value.get("parked") is True, waits_for, is_counted, roles)
+
+
+def _of_role_mail(row: Row) -> list[JSON]:
+    return [{"role": one.role, **of_counts(one.counts)} for one in row.roles]
 
 
 def of_summary(rows: list[Row]) -> JSON:
-    """Return the numbers of all mailboxes by session, and nothing else about them."""
+    """Return the numbers of all mailboxes by session, with those of the roles that it holds, and nothing else."""
     return {
         "sessions": {
             row.session.id: {
@@ -254,6 +260,8 @@ def of_summary(rows: list[Row]) -> JSON:
                 "oldestUnseenAt": of_time(row.counts.oldest_unseen),
                 "parked": row.is_parked,
                 "parkedSince": of_time(row.session.parked_since) if row.is_parked else None,
+                # The published summary knows no roles: who holds none is told of as there.
+                **({"roles": _of_role_mail(row)} if row.roles else {}),
             }
             for row in rows
         }

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from restante.ports.monitoring import Doorbells, Monitors
     from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns
     from restante.roster import Roster
+    from restante.services.overseeing import RoleRooms
 
 
 class Spell(NamedTuple):
@@ -112,6 +113,10 @@ class ExchangeParts(Protocol):
 
     def roster(self, identity: Identity) -> Roster:
         """Return what a caller can ask of the roles of teams."""
+
+    @property
+    def role_rooms(self) -> RoleRooms | None:
+        """Where roles are; ``None`` where there are none yet."""
 
     def close(self) -> None:
         """Let go of the databases, and of mail that is in memory only."""

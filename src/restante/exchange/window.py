@@ -458,7 +458,8 @@ class LocalWindow:
     def _rows(self, boxes: Boxes | None, found: list[Session], *, with_debts: bool = True) -> list[Row]:
         now, grace = self._parts.clock.now(), self._parts.settings.server_grace
         owner, presence = self._identity.owner, self._exchange.presence
-        return overseeing.rows(found, boxes, owner, now, presence, grace, with_debts=with_debts)
+        roles = self._parts.role_rooms
+        return overseeing.rows(found, boxes, owner, now, presence, grace, with_debts=with_debts, roles=roles)
 
     def _refreshed(self, only: list[Session] | None = None) -> list[Session]:
         """Return the owner's sessions, or just some, after what hooks and the system say of them was taken in."""

@@ -89,6 +89,12 @@ class RoleBoxes(Protocol):
         ``Mailbox.post`` does.
         """
 
+    def tip(self, owner: str) -> tuple[str, int]:
+        """Return the tag of this place and the number of the owner's last event; ``("0", 0)`` before the first."""
+
+    def changed_since(self, event: int, owner: str) -> list[str]:
+        """Return the roles whose mailbox changed after an event, in that order."""
+
     def signals(self, role: str, owner: str, *, after: int = 0) -> list[tuple[int, Signal]]:
         """Return what the messages of a role with a greater number say of actions, with those numbers, in order."""
 

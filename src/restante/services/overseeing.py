@@ -1,8 +1,9 @@
 """What sessions do, told without a word of their mail: who lives, who is idle, what waits, what changed since.
 
-A cursor is ``w1.<tag>.<event>.<tag>.<event>``: the register's last event and that of the place where mail is. It is
-taken before the look that it stands for, so a change may be told twice and none is left out. A tag that is not known
-any more (memory that was lost, another file) means that every session is told again.
+A cursor is ``w1.<tag>.<event>.<tag>.<event>``: the register's last event and that of the place where mail is; where
+there are roles, a third pair is that of the place of their mail. It is taken before the look that it stands for, so a
+change may be told twice and none is left out. A tag that is not known any more (memory that was lost, another file)
+means that every session is told again.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from datetime import timedelta
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import Busy, StorageFailed, UsageError
 from restante.domain.mailbox import Counts
-from restante.domain.overview import Row, Watched
+from restante.domain.overview import RoleMail, Row, Watched
 from restante.domain.registry import Latch, Presence, TurnSource
 
 if TYPE_CHECKING:
@@ -23,8 +25,10 @@ if TYPE_CHECKING:
 
     from restante.domain.registry import Session
     from restante.ports.sessions import Boxes, Sessions
+    from restante.ports.teams import RoleBoxes, Teams
 
-_CURSOR = re.compile(r"w1\.([0-9A-Za-z-]{1,64})\.([0-9]{1,18})\.([0-9A-Za-z-]{1,64})\.([0-9]{1,18})")
+_PAIR = r"\.([0-9A-Za-z-]{1,64})\.([0-9]{1,18})"
+_CURSOR = re.compile(rf"w1{_PAIR}{_PAIR}(?:{_PAIR})?")
 _NOWHERE = "-"
 # Up to so many are asked about one by one.
 _FEW = 20
@@ -33,12 +37,25 @@ _NO_MAIL = ("0", _NOWHERE)
 
 
 class _Place(NamedTuple):
-    """A place in the histories of the register and of the mail."""
+    """A place in the histories of the register, of the mail, and of the mail of roles."""
 
     register: str
     register_event: int
     mail: str
     mail_event: int
+    roles: str = _NOWHERE
+    roles_event: int = 0
+
+    def __str__(self) -> str:
+        pairs = self[:4] if self.roles == _NOWHERE else self
+        return "w1." + ".".join(map(str, pairs))
+
+
+class RoleRooms(NamedTuple):
+    """Where roles are: who holds which, and their mail."""
+
+    teams: Teams
+    boxes: RoleBoxes
 
 
 def take_signs(
@@ -84,6 +101,7 @@ def rows(
     grace: float,
     *,
     with_debts: bool = True,
+    roles: RoleRooms | None = None,
 ) -> list[Row]:
     """Return a row for each session.
 
@@ -95,14 +113,32 @@ def rows(
         presence_of: Tells what is proven of a session.
         grace: Seconds after the end of a wait in which a session still counts as waiting.
         with_debts: Whether to tell whose word each waits for.
+        roles: Where roles are; ``None`` for nowhere.
     """
     found = list(found)
     few = [one.id for one in found] if len(found) <= _FEW else None
     counts = boxes.counts(owner, few) if boxes else {}
     debts = boxes.debts(owner) if boxes and with_debts else {}
+    held = _role_mail(few, owner, roles) if roles and found else {}
     return [
-        _row(one, presence_of(one), counts.get(one.id, Counts()), debts.get(one.id, set()), now, grace) for one in found
+        _row(one, presence_of(one), counts.get(one.id, Counts()), debts.get(one.id, set()), now, grace)._replace(
+            roles=tuple(held.get(one.id, ()))
+        )
+        for one in found
     ]
+
+
+def _role_mail(few: list[str] | None, owner: str, roles: RoleRooms) -> dict[str, list[RoleMail]]:
+    """Return the mail of the roles that sessions hold, without a word of it; with ``None``, those of all sessions."""
+    members = (
+        roles.teams.members("", owner) if few is None else chain(*(roles.teams.held_by(one, owner) for one in few))
+    )
+    held: dict[str, list[RoleMail]] = {}
+    for member in members:
+        if member.lease is not None:
+            counts = roles.boxes.box(member.role, owner).counts()
+            held.setdefault(member.lease.session, []).append(RoleMail(member.role, counts))
+    return held
 
 
 def _row(session: Session, presence: Presence, counts: Counts, debts: set[str], now: datetime, grace: float) -> Row:
@@ -136,6 +172,7 @@ def watch(
     tell: Callable[[list[Session]], list[Row]],
     *,
     only_news: bool = False,
+    roles: RoleRooms | None = None,
 ) -> Watched:
     """Return what changed since a cursor.
 
@@ -147,13 +184,18 @@ def watch(
         owner: Whose sessions.
         tell: Makes rows of sessions.
         only_news: Leave out who was gone at the cursor already: told with it, and never again a reason to answer.
+        roles: Where roles are; ``None`` for nowhere.
 
     Raises:
         UsageError: It is no cursor.
     """
     since = _parsed(cursor)
     # Before the look: what happens between the two is told with the next cursor.
-    tip = _Place(*sessions.tip(owner), *(boxes.tip(owner) if boxes else (_NOWHERE, 0)))
+    tip = _Place(
+        *sessions.tip(owner),
+        *(boxes.tip(owner) if boxes else (_NOWHERE, 0)),
+        *(roles.boxes.tip(owner) if roles else (_NOWHERE, 0)),
+    )
     known: dict[str, Session] | None = None
     deleted: list[str] = []
     goes_on = since and _goes_on((since.register, since.register_event), (tip.register, tip.register_event))
@@ -164,7 +206,8 @@ def watch(
         if _goes_on(mail, (tip.mail, tip.mail_event)):
             # Whatever changed, and no others: mostly nothing did, and there may be many.
             known = {one.id: one for one in found}
-            for one in boxes.changed_since(mail[1], owner) if boxes else ():
+            addressees = boxes.changed_since(mail[1], owner) if boxes else []
+            for one in chain(addressees, _holders_since(since, tip, owner, roles)):
                 _add_known(known, one, owner, sessions)
     if known is None:
         known = {one.id: one for one in sessions.all(owner)}
@@ -177,7 +220,17 @@ def watch(
         gone = [one for one in gone if one in deleted]
     here = sorted(known.values(), key=lambda one: (one.created, one.id))
     told = [one for one in here if one.id in changed and one.id in wanted]
-    return Watched(tuple(tell(told) if told else ()), tuple(gone), "w1." + ".".join(map(str, tip)))
+    return Watched(tuple(tell(told) if told else ()), tuple(gone), str(tip))
+
+
+def _holders_since(since: _Place, tip: _Place, owner: str, roles: RoleRooms | None) -> list[str]:
+    """Return the sessions that hold roles whose mail changed since a cursor; all holders where that cannot be told."""
+    if roles is None or (since.roles, since.roles_event) == (tip.roles, tip.roles_event):
+        return []
+    known = (tip.roles, 0) if since.roles in _NO_MAIL else (since.roles, since.roles_event)
+    event = known[1] if _goes_on(known, (tip.roles, tip.roles_event)) else 0
+    members = (roles.teams.member(one, owner) for one in roles.boxes.changed_since(event, owner))
+    return [one.lease.session for one in members if one and one.lease]
 
 
 def _add_known(known: dict[str, Session], session_id: str, owner: str, sessions: Sessions) -> None:
@@ -196,4 +249,4 @@ def _parsed(cursor: str) -> _Place | None:
     match = _CURSOR.fullmatch(cursor)
     if match is None:
         raise UsageError(f"{cursor!r} is no cursor of a watch", remedy="begin without one")
-    return _Place(match[1], int(match[2]), match[3], int(match[4]))
+    return _Place(match[1], int(match[2]), match[3], int(match[4]), match[5] or _NOWHERE, int(match[6] or 0))

@@ -47,6 +47,22 @@ def _ids(answer: Answer) -> list[str]:
     return [copy["message"]["id"] for copy in answer.json["copies"]]
 
 
+def test_a_list_of_sessions_and_a_watch_tell_the_mail_of_the_roles_that_each_holds(team: Cast) -> None:
+    cursor = team.by("", "watch", "--sessions", "--timeout", "0", "--json").json["cursor"]
+    _ids(team.by("", "post", ROLE, "token-7f3a", "--json"))
+    assert team.by(WORKER, "session", "turn", "ended").code == 0
+    listed = team.by("", "ls")
+    assert "idle with unread mail: worker (0199bbbb-0000) (1 unseen for parser/reviewer, oldest " in listed.out
+    lines = listed.out.splitlines()
+    assert lines[0].endswith("UNSEEN FOR ROLES")
+    assert {one.split()[0]: one.split()[-1] for one in lines[1:3]} == {"planner": "0", "worker": "1"}
+    assert "1 pending, 1 unseen for parser/reviewer" in team.by("", "session", "show", "worker").out
+    watched = team.by("", "watch", "--sessions", "--since", cursor, "--timeout", "5", "--json").json
+    found = {row["id"]: [(one["role"], one["unseen"]) for one in row["roles"]] for row in watched["sessions"]}
+    assert found[WORKER] == [(ROLE, 1)]
+    assert "token-7f3a" not in repr((listed, watched))
+
+
 def test_who_holds_what_is_listed_with_what_waits(team: Cast) -> None:
     team.by("", "join", "parser/tester")
     team.by("", "post", ROLE, "text")

@@ -6,6 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.faces.http.api import Background
 from tests.faces.http.test_openapi import check
 
 if TYPE_CHECKING:
@@ -147,3 +148,21 @@ def test_a_session_that_ended_holds_nothing(team: Team, alice: Actor, bob: Actor
     alice.ask("POST", f"/sessions/{alice.id}/detach")
     assert team.ask(bob, "GET", "reviewer").data["standing"] == "dead"
     assert team.ask(bob, "POST", "reviewer/act-as").status == 200
+
+
+def test_the_rows_of_sessions_tell_the_mail_of_the_roles_that_they_hold(
+    api: Api, team: Team, alice: Actor, bob: Actor
+) -> None:
+    role = f"{team.name}/reviewer"
+    before = api.ask("GET", "/watch").data["cursor"]
+    waits = Background(lambda: api.ask("GET", f"/watch?since={before}&wait=20000&sessions={alice.id}"))
+    team.post(bob, "reviewer", "token-7f3a")
+    watched = waits.result()
+    check(watched, "GET", "/watch")
+    (row,) = watched.data["sessions"]
+    assert [(one["role"], one["pending"], one["unseen"]) for one in row["roles"]] == [(role, 1, 1)]
+    assert (row["id"], row["inboxUnseen"]) == (alice.id, 0)
+    summary = api.ask("GET", "/inbox/summary")
+    check(summary, "GET", "/inbox/summary")
+    assert [one["unseen"] for one in summary.data["sessions"][alice.id]["roles"]] == [1]
+    assert "token-7f3a" not in repr((watched, summary))

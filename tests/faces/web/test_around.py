@@ -91,6 +91,17 @@ def test_roles_are_listed_with_who_holds_them_and_their_mail_is_shown(page: Page
     expect(page.locator(".body")).to_have_text("please review")
 
 
+def test_a_session_shows_the_mail_of_the_role_that_it_holds_in_its_row(page: Page, ground: Ground) -> None:
+    worker = ground.api.actor("worker", workingDir=str(ground.worktree))
+    assert worker.ask("POST", "/teams/team/reviewer/join", {"workingDir": str(ground.worktree)}).status == 200
+    assert ground.restante("post", "team/reviewer", "please review").returncode == 0
+    page.goto(f"{ground.ui}/")
+    row = page.locator("tr.unseen", has=page.locator("th a", has_text="worker"))
+    expect(row.locator("td.number")).to_contain_text("0 / 0team/reviewer 1 / 1")
+    row.get_by_role("link", name="team/reviewer").click()
+    expect(page.locator(".body")).to_have_text("please review")
+
+
 def test_a_role_is_written_to(page: Page, ground: Ground) -> None:
     assert ground.restante("join", "team/reviewer").returncode == 0
     page.goto(f"{ground.ui}/compose")
@@ -114,3 +125,47 @@ def test_a_monitor_is_shown_as_it_stands_and_stopped(page: Page, ground: Ground)
     page.get_by_role("button", name="Stop").click()
     expect(page.locator("main")).to_contain_text("No mailbox is watched")
     assert "inactive" in ground.restante("monitor", "status", address).stdout
+
+
+def test_what_the_work_declares_to_do_is_said_and_what_was_asked_is_a_click_away(
+    page: Page, ground: Ground, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OACP_HOME", str(ground.home / "oacp"))
+    inboxes = Inboxes(ground.home / "oacp", capsys, monkeypatch)
+    inboxes.policy()
+    inboxes.task("Tidy <b>up</b>.", {**HARMLESS, "external_side_effects": True}, subject="Tidy")
+    inboxes.drain()
+    page.goto(f"{ground.ui}/approvals")
+    article = page.locator("main article")
+    expect(article.locator(".effects li")).to_have_text(["external side effects"])
+    expect(article).to_contain_text("Declared as not happening: destructive ops")
+    expect(article).to_contain_text(".yaml")
+    page.get_by_role("link", name="what was asked").click()
+    expect(page.locator("h1")).to_have_text("Mailbox of demo/codex")
+    expect(page.locator(".body")).to_contain_text("Tidy <b>up</b>.")
+    expect(page.get_by_role("link", name="Write to it")).to_have_count(0)
+
+
+def test_the_overview_has_the_mailboxes_that_are_files_and_what_waits_for_the_person_above_all(
+    page: Page, ground: Ground, paused: Inboxes
+) -> None:
+    session = ground.api.actor("worker", workingDir=str(ground.worktree))
+    assert ground.restante("monitor", "arm", f"session:{session.id}", "--session", session.id).returncode == 0
+    assert ground.restante("send", "mind the tests").returncode == 0
+    page.goto(f"{ground.ui}/")
+    files = page.get_by_role("region", name="Mailboxes in files")
+    expect(files.locator("tbody tr")).to_have_count(2)
+    expect(files.locator("tr", has_text=str(ground.worktree))).to_contain_text("1 / 1")
+    expect(files).to_contain_text("demo/codex")
+    notices = page.locator("main > :is(h1, div, form)").nth(1)
+    expect(notices).to_contain_text("1 waits for your approval")
+    expect(notices).to_contain_text("worker: mail is only looked for in the next turn")
+    files.get_by_role("link", name=str(ground.worktree)).click()
+    expect(page.locator(".body")).to_have_text("mind the tests")
+    assert paused.run("approvals", "--project", "demo", "--json").json["approvals"]
+
+
+def test_no_inbox_of_files_is_shown_that_is_not_known(page: Page, ground: Ground, faults: list[str]) -> None:
+    page.goto(f"{ground.ui}/mailbox?at=oacp:demo/nobody")
+    expect(page.locator(".error")).to_contain_text("no inbox of 'demo/nobody'")
+    faults.clear()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from restante.domain.roster import LONGEST_NAME, items_words, named, short_id, state_of, turn_end_words
+from restante.domain.roster import LONGEST_NAME, items_words, named, role_mail_words, short_id, state_of, turn_end_words
 from restante.domain.text import age, iso, one_line, visible
 from restante.faces.cli.output import paint
 
@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 _HEAD = ("NAME", "ID", "AGENT", "STATE", "LAST TURN ENDED", "PENDING", "UNSEEN", "OLDEST UNSEEN", "PARKED")
 _COLOURS = {"idle": "cyan", "busy": "green", "gone": "red", "detached": "red", "blocked": "magenta"}
 _UNKNOWN = "?"
+# Stands only where somebody holds a role.
+_ROLES = "UNSEEN FOR ROLES"
 
 
 def session_table(rows: Sequence[Row], own: str, now: datetime) -> str:
     """Return a line for each session; the caller's own has a star."""
-    lines: list[tuple[str, ...]] = [_HEAD]
+    has_roles = any(row.roles for row in rows)
+    lines: list[tuple[str, ...]] = [(*_HEAD, _ROLES) if has_roles else _HEAD]
     for row in rows:
         session, counts = row.session, row.counts
         oldest = "-" if counts.oldest_unseen is None else age(counts.oldest_unseen, now)
@@ -35,9 +38,10 @@ def session_table(rows: Sequence[Row], own: str, now: datetime) -> str:
                 state_of(row),
                 turn_end_words(row, now),
                 *(numbers if row.is_counted else (_UNKNOWN,) * len(numbers)),
+                *((str(row.role_unseen) if row.roles else "-",) if has_roles else ()),
             )
         )
-    widths = [max(len(line[place]) for line in lines) for place in range(len(_HEAD))]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
     return "".join(_table_line(line, widths) + "\n" for line in lines)
 
 
@@ -77,6 +81,7 @@ def session_text(row: Row, names: Mapping[str, Session], now: datetime) -> str:
         ("detached", iso(session.detached) if session.detached else ""),
         ("items", f"{items_words(session)} open" if session.total_todos or session.open_todos else ""),
         ("mail", f"{row.counts.pending} pending, {row.counts.unseen} unseen" if row.is_counted else _UNKNOWN),
+        ("roles", role_mail_words(row) or ", ".join(one.role for one in row.roles)),
         ("waits for", ", ".join(named(names[one]) if one in names else one_line(one, 60) for one in row.waits_for)),
     )
     return "".join(f"{name:<12} {value}\n" for name, value in facts if value)

@@ -49,6 +49,9 @@ _ROW = record(
     parkedSince=or_null(_TIME),
     parkedUntil=or_null(_TIME),
     waitsFor=list_of(TEXT),
+    roles=list_of(
+        record(role=TEXT, pending=NUMBER, unseen=NUMBER, oldestUnseenAt=or_null(_TIME), total=NUMBER, highWater=NUMBER)
+    ),
 )
 _COUNTS: dict[str, dict[str, Any]] = {
     "pending": NUMBER,

@@ -63,6 +63,17 @@ class State(Session, rename="camel"):
     status: Literal["idle", "busy", "stopped"]
 
 
+class RoleMail(Struct, rename="camel"):
+    """The numbers of a role's mailbox."""
+
+    role: str
+    pending: Count
+    unseen: Count
+    oldest_unseen_at: Time | None
+    total: Count
+    high_water: Count
+
+
 class Row(State, rename="camel"):
     """A session, and the numbers of its mailbox."""
 
@@ -76,6 +87,7 @@ class Row(State, rename="camel"):
     parked_since: Time | None
     parked_until: Time | None
     waits_for: Annotated[list[str], Meta(description="sessions that hold unacknowledged mail from it")]
+    roles: Annotated[list[RoleMail], Meta(description="the roles that it holds, with the numbers of their mail")]
 
 
 class Sessions(Struct):
@@ -223,6 +235,7 @@ class SummaryEntry(Struct, rename="camel"):
     oldest_unseen_at: Time | None
     parked: Annotated[bool, Meta(description="it waits for its own mail")]
     parked_since: Time | None
+    roles: Annotated[list[RoleMail], Meta(description="of a session that holds roles: the numbers of their mail")] = []
 
 
 class Summary(Struct):

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from restante.domain.limits import check_head, check_text
 from restante.domain.monitor import Signal
+from restante.stores.sql.addressing import address_at, is_role
 from restante.stores.sql.boxes import find_traces
-from restante.stores.sql.ledger import open_ledger
+from restante.stores.sql.counting import last_event
+from restante.stores.sql.ledger import mail_counter, open_ledger
 from restante.stores.sql.rows import to_ms
 from restante.stores.sql.sessions import check_words
 from restante.stores.sql.store import NO_LIMITS, SqlMailbox
@@ -61,6 +63,17 @@ class SqlRoleBoxes:
     def post(self, role: str, owner: str, draft: Draft, signal: Signal | None = None) -> Posted:
         """Post to a role; see ``ports.teams.RoleBoxes.post``."""
         return self.box(role, owner).post_with(draft, signal)
+
+    def tip(self, owner: str) -> tuple[str, int]:
+        """Return the tag of this place and the number of the owner's last event; see ``ports.teams.RoleBoxes``."""
+        with self._database.reading() as run:
+            return last_event(run, mail_counter(owner))
+
+    def changed_since(self, event: int, owner: str) -> list[str]:
+        """Return the roles whose mailbox changed after an event, in that order."""
+        with self._database.reading() as run:
+            rows = run.all("boxes_changed", owner=owner, event=event) if run else []
+        return [address_at(row[0], owner) for row in rows if is_role(row[0])]
 
     def signals(self, role: str, owner: str, *, after: int = 0) -> list[tuple[int, Signal]]:
         """Return what messages with a greater number say of actions, with those numbers, in order."""
