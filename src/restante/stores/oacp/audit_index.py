@@ -20,7 +20,7 @@ from restante.stores.oacp.audit_file import NAME, Facts, facts_of, parse_record,
 from restante.stores.oacp.reading import MOST_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
 
     from restante.stores.oacp.directory import Directory
@@ -29,9 +29,7 @@ FILE = ".restante-index"
 PENDING = ".pending"
 UNREADABLE = "unreadable"
 _HEAD = b"restante audit index 1\n"
-_LISTED = re.compile(rb"\n([^\t\n]+)")
-_RECORDS = re.compile(rb"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,240}\.yaml$", re.MULTILINE)
-_YAML = re.compile(rb"\.yaml$", re.MULTILINE)
+_LISTED = re.compile(rf"\n({NAME.pattern})\t")
 _DIGITS = 16
 _MOST_SPARE = 1_000
 _FEW = 16
@@ -91,19 +89,17 @@ class Memory:
         self.last: Known | None = None
 
 
-def _records(names: Sequence[str]) -> tuple[list[bytes], list[str]]:
+def _records(names: Iterable[str]) -> tuple[list[str], list[str]]:
     """Return the names of records, and those that only look like it: names that no writer gives."""
-    # One text instead of thousands: most names are looked at once, by the first call of a process.
-    text = os.fsencode("\n".join(names))
-    found = _RECORDS.findall(text)
-    if text.count(b"\n") == len(names) - 1 and len(_YAML.findall(text)) == len(found):
-        return found, []
-    plain = [name for name in names if name.endswith(".yaml") and NAME.fullmatch(name)]
-    return [name.encode() for name in plain], sorted(set(_odd(names)) - set(plain))
+    records: list[str] = []
+    odd: list[str] = []
+    for name in names:
+        (records if NAME.fullmatch(name) else odd).append(name)
+    return records, odd
 
 
-def _odd(names: Sequence[str]) -> Iterable[str]:
-    return (name for name in names if name.endswith(".yaml") and not name.startswith("."))
+def _yaml(names: Iterable[str]) -> set[str]:
+    return {name for name in names if name.endswith(".yaml") and name[0] != "."}
 
 
 def message_key(receiver: str, message_id: str) -> str:
@@ -141,16 +137,19 @@ class AuditIndex:
         self._text = _HEAD
         last = self._memory.last
         last = last if self._load(last) else None
-        new = [*filterfalse(last.names.__contains__, self._listing)] if last else self._listing
-        records, odd = _records(new)
+        unseen = [*filterfalse(last.names.__contains__, self._listing)] if last else self._listing
+        # Beside each record lie two locks, which are of no interest here.
+        new = [name for name in unseen if not name.endswith(".lock")]
+        self.pending = [name for name in new if name.endswith(PENDING)]
+        records, odd = _records(self._unlisted(_yaml(new)))
         if last is not None:
             odd += [name for name in last.odd if directory.status(name) is not None]
         self._odd = sorted(set(odd))
-        self.pending = [name for name in new if name.endswith(PENDING)]
-        vanished = self._add(sorted(name.decode() for name in self._unlisted(records)))
-        if last is None and self._text.count(b"\n") > 2 * len(records) + _MOST_SPARE:
+        vanished = self._add(sorted(records))
+        if last is None and self._text.count(b"\n") > 2 * len(new) + _MOST_SPARE:
             self._compact()
-        self._keep((last.names if last else set()) | (set(new) - set(self.pending) - vanished))
+        seen = set(unseen).difference(self.pending, vanished)
+        self._keep(last.names | seen if last else seen)
 
     def _load(self, last: Known | None) -> bool:
         """Read the index; return whether it is the one that was read last, of which only the rest was read now."""
@@ -194,11 +193,11 @@ class AuditIndex:
             # Others wrote meanwhile: the next call reads the file for what stands where.
             self._place = None
 
-    def _unlisted(self, records: Sequence[bytes]) -> Iterable[bytes]:
-        """Return the names of records that do not stand in the index."""
-        if len(records) <= _FEW:
-            return [name for name in records if b"\n%b\t" % name not in self._text]
-        return set(records) - set(_LISTED.findall(self._text))
+    def _unlisted(self, names: set[str]) -> Iterable[str]:
+        """Return those of the names that do not stand in the index."""
+        if len(names) <= _FEW:
+            return [name for name in names if b"\n%b\t" % os.fsencode(name) not in self._text]
+        return names.difference(_LISTED.findall(self._text.decode("ascii", "replace")))
 
     def _add(self, names: Iterable[str]) -> set[str]:
         """Take records into the index; return the names of those that vanished meanwhile."""
@@ -236,8 +235,8 @@ class AuditIndex:
                 start = self._text.rfind(b"\n", 0, place) + 1
                 found.add(self._text[start : self._text.index(b"\t", start)])
                 place += 1
-        names = sorted(name.decode() for name in found if _RECORDS.fullmatch(name))
-        return [name for name in names if self._directory.status(name) is not None]
+        names = sorted(name.decode("ascii", "replace") for name in found)
+        return [name for name in names if NAME.fullmatch(name) and self._directory.status(name) is not None]
 
     def unreadable(self) -> list[str]:
         """Return the names of the records that could not be read, and cannot be now."""
@@ -255,10 +254,10 @@ class AuditIndex:
 
     def names(self) -> list[str]:
         """Return the names of all records."""
-        return sorted([*self._recorded(), *self._odd])
+        return sorted(_yaml(self._listing))
 
     def _recorded(self) -> set[str]:
-        return {name.decode() for name in _records(self._listing)[0]}
+        return _yaml(self._listing).difference(self._odd)
 
     def rows(self) -> list[Row]:
         """Return what is known of all records, after a look at the size and time of each."""
