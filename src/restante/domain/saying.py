@@ -108,8 +108,6 @@ SHARED_ENGLISH = MappingProxyType(
         "nav.repeats": "Repeats",
         "nav.monitors": "Monitors",
         "nav.settings": "Settings",
-        "overview.who": "Who waits for whom",
-        "overview.who.text": "An arrow leads from whoever wrote to whoever has not answered.",
         "repeats.title": "Repeats",
         "repeats.none": "Nothing is repeated.",
         "repeats.every": "every {interval}",

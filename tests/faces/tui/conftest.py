@@ -115,6 +115,9 @@ class Eye:
             self._send(key)
             await self._taken()
 
+    async def resize(self, columns: int, lines: int) -> None:
+        await self.pilot.resize_terminal(columns, lines)
+
     async def type(self, text: str) -> None:
         """Type letters as fast as one may."""
         for letter in text:

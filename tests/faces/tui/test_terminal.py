@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -101,6 +102,8 @@ def test_a_person_looks_writes_and_leaves_in_a_real_terminal(place: Place, termi
     raw = terminal.raw.read_bytes()
     for act in (b"\x1b]0;evil", b"\x1b]52;", "\x9b2J".encode(), b"\x9b2J"):
         assert act not in raw
+    # The colours are the terminal's own: none is a mixture of ours.
+    assert not re.search(rb"\x1b\[[\d;]*[34]8[;:][25]", raw)
     # What it switched on in the terminal it switched off again.
     for mode in (b"1049", b"2004"):
         assert raw.count(b"\x1b[?" + mode + b"h") == raw.count(b"\x1b[?" + mode + b"l")
@@ -128,14 +131,24 @@ def test_an_agent_that_asks_for_the_screen_is_refused(place: Place) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["local"], indirect=True)
-def test_an_agent_that_starts_the_program_itself_is_refused(place: Place, terminal: Terminal) -> None:
+def test_a_terminal_shows_no_colours_where_none_are_wanted_and_agents_and_pipes_nothing(
+    place: Place, terminal: Terminal
+) -> None:
+    tui = " ".join(map(shlex.quote, (*PROGRAM, "tui")))
+    terminal.run(f"{tui} | cat; echo over")
+    terminal.sees("the screen needs a terminal", "restante ls")
     command = f"CODEX_THREAD_ID=thread-1 {shlex.quote(sys.executable)} -I -m restante.faces.tui; echo ended with $?"
     terminal.run(command)
     terminal.sees("the screen is for the person", "ended with 4")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("place", ["local"], indirect=True)
-def test_where_there_is_no_terminal_it_says_what_shows_the_same(place: Place, terminal: Terminal) -> None:
-    terminal.run(" ".join(map(shlex.quote, (*PROGRAM, "tui"))) + " | cat; echo over")
-    terminal.sees("the screen needs a terminal", "restante ls")
+    terminal.run(f"clear; NO_COLOR=1 {tui}; echo left with $?")
+    terminal.sees("No session has registered yet", "q Quit")
+    terminal.press("s")
+    terminal.sees("Settings", "k Keep mail on disk")
+    terminal.press("Escape")
+    terminal.sees("q Quit")
+    terminal.press("q")
+    terminal.sees("left with 0")
+    # Nothing but weights and reversals is set after it: no colour of any kind.
+    shown = terminal.raw.read_bytes().rpartition(b"NO_COLOR=1")[2]
+    modes = {int(one) for found in re.findall(rb"\x1b\[([\d;]*)m", shown) for one in found.split(b";") if one}
+    assert {one for one in modes if one >= 30} <= {39, 49}

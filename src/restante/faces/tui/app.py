@@ -77,8 +77,9 @@ class PeopleApp(App[None]):
             self.is_live = is_live
 
     def __init__(self, ground: Ground) -> None:
-        super().__init__()
-        # The terminal's own colours, whatever they are; what is chosen is reversed, which fits all of them.
+        # The terminal's own colours, whatever they are; what is chosen is reversed, which fits all of them. It is said
+        # first: where colours are not wanted, the library decides here how it leaves them out.
+        super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
         self._ground = ground
         self.is_live = True

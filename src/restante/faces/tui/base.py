@@ -100,9 +100,12 @@ class PeopleScreen(Screen[None]):
         """Tell the keys of this screen."""
         from restante.faces.tui.asking import HelpScreen
 
-        ours = [one.binding for one in self.active_bindings.values() if one.node in (self, self.app)]
-        told = {one.description: self.app.get_key_display(one) for one in ours if one.description}
-        self.app.push_screen(HelpScreen(list(told.items())))
+        # What the library's own screens bring has words of its own, and moves the focus only.
+        ours = [kind.BINDINGS for kind in type(self).__mro__ if issubclass(kind, PeopleScreen)]
+        told: dict[str, str] = {}
+        for one in (one for some in (*ours, type(self.people).BINDINGS) for one in some if isinstance(one, Binding)):
+            told.setdefault(one.description, self.app.get_key_display(one))
+        self.app.push_screen(HelpScreen([one for one in told.items() if one[0]]))
 
     def on_screen_resume(self) -> None:
         """Look again whenever it is seen again."""
@@ -146,7 +149,7 @@ class ListScreen(PeopleScreen):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "read", text("key.read")),
+        Binding("enter", "read", text("key.open"), show=False),
         Binding("question_mark", "help", text("key.help"), key_display="?"),
         Binding("escape", "back", text("key.back")),
     ]
@@ -194,6 +197,8 @@ class ListScreen(PeopleScreen):
 
 class Rows(DataTable[object]):
     """A table of which one row is chosen, by its key; what is chosen stays so when the table changes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select_cursor", text("key.open"))]
 
     def __init__(self, *, id: str, classes: str = "") -> None:  # noqa: A002  the library's word
         super().__init__(

@@ -37,8 +37,8 @@ class MailboxScreen(ListScreen):
         Binding("y", "why", text("key.why")),
         Binding("b", "raw", text("key.raw")),
         Binding("f", "filter", text("key.filter")),
-        Binding("o", "older", text("key.older")),
-        Binding("n", "newest", text("key.newest")),
+        Binding("o", "older", text("key.older"), show=False),
+        Binding("n", "newest", text("key.newest"), show=False),
     ]
 
     def __init__(self, address: str) -> None:

@@ -31,7 +31,7 @@ class OverviewScreen(PeopleScreen):
     """Sessions, roles and worktrees in one list, each with its mailbox behind it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", text("key.open"), priority=False),
+        Binding("enter", "open", text("key.open"), show=False),
         Binding("w", "write", text("key.write")),
         Binding("a", "approvals", text("key.approvals")),
         Binding("slash", "filter", text("key.filter"), key_display="/"),

@@ -9,6 +9,8 @@ from restante.domain.saying import SHARED_ENGLISH, said
 ENGLISH = {
     **SHARED_ENGLISH,
     "live.off": "the server does not answer; what you see may be old",
+    "overview.who": "Who waits for whom",
+    "overview.who.text": "An arrow leads from whoever wrote to whoever has not answered.",
     "overview.who.nobody": "Nobody waits for anybody.",
     "mailbox.bytes": "{count:byte|bytes}:",
     "repeats.how": "How often",
@@ -45,7 +47,6 @@ ENGLISH = {
     "key.approve": "Approve",
     "key.modify": "With a note",
     "key.decline": "Decline",
-    "key.read": "Read",
     "list.oldest": "Oldest",
     "list.role": "role",
     "list.worktree": "worktree",
