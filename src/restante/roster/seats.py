@@ -139,6 +139,7 @@ class Seats:
         Raises:
             BadAddress: It names no role.
             RoleHeld: Another session holds it.
+            Refused: There are as many roles as may be.
             Forbidden: A session is claimed, and nothing proves it.
         """
         parts, role = self._parts, parse_role(role)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import Busy, Forbidden, NothingThere, RoleHeld, StorageFailed
+from restante.domain.errors import Busy, Forbidden, NothingThere, Refused, RoleHeld, StorageFailed
 from restante.domain.registry import Presence
 from restante.domain.team import LEASE, Standing, standing, team_of
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from restante.ports.sessions import Processes, Sessions
     from restante.ports.teams import Teams
 
+# Of one owner. All are looked through where one is named that is not there, while everybody else waits.
+MOST_ROLES = 1000
 # A beat that is younger than this is not renewed: each would cost a write.
 _HEARD_OF_SECONDS = 60
 
@@ -59,10 +61,15 @@ def join(
 
     Raises:
         RoleHeld: Another session holds it.
+        Refused: There are as many roles as may be.
     """
     before = teams.member(role, identity.owner)
     if session and before:
         check_free(before, session, sessions, processes, now)
+    if before is None and len(teams.members("", identity.owner)) >= MOST_ROLES:
+        raise Refused(
+            f"there are {MOST_ROLES} roles, as many as may be", remedy="restante leave TEAM/ROLE takes one out"
+        )
     vendor = session.vendor if session else ""
     member = teams.join(role, identity.owner, now, worktree=worktree, vendor=vendor)
     if session is None:
