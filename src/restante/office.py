@@ -236,9 +236,7 @@ class Office:
 
     def timeline(self, *, before: int, limit: int, fits: Callable[[Status], bool], find: str = "") -> Timeline:
         """Return the newest messages, with all that was said of each; see ``services.looking.timeline``."""
-        from restante.services.looking import timeline
-
-        return timeline(self._parts.mailbox, before=before, limit=limit, fits=fits, find=find)
+        return timeline_of(self._parts.mailbox, before=before, limit=limit, fits=fits, find=find)
 
     def snapshot(self) -> Snapshot:
         """Return the mailbox as a whole. A damaged book of repeats is told as a fault; mail can still be read."""
@@ -489,3 +487,12 @@ class Office:
             return repeat
         known = (one.id for one in self._parts.repeats.all())
         return resolve(repeat, known, what="repeat", remedy="restante repeats list")
+
+
+def timeline_of(
+    mailbox: Mailbox, *, before: int, limit: int, fits: Callable[[Status], bool], find: str = ""
+) -> Timeline:
+    """Return the newest messages of a mailbox of any home; see ``services.looking.timeline``."""
+    from restante.services.looking import timeline
+
+    return timeline(mailbox, before=before, limit=limit, fits=fits, find=find)

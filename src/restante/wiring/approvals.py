@@ -29,6 +29,8 @@ class Waiting(NamedTuple):
         paused: What is known of it.
         limits: What was declared beside what the receiver allows, one line for each measure.
         record: The audit record, as it is on disk.
+        effects: What was declared that the work would do beside changing files, one name for each.
+        denied: What was declared that it would not.
     """
 
     home: str
@@ -37,6 +39,8 @@ class Waiting(NamedTuple):
     paused: Paused
     limits: tuple[tuple[str, str, str], ...]
     record: str
+    effects: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -97,8 +101,10 @@ def decide(
     open_intake(one.project, one.agent, environment, home=one.home).decide(one.paused.record, ruling)
 
 
-def _details(intake: Intake, one: Paused) -> tuple[tuple[tuple[str, str, str], ...], str]:
-    """Return what was declared beside the limits, and the record as text."""
+def _details(
+    intake: Intake, one: Paused
+) -> tuple[tuple[tuple[str, str, str], ...], str, tuple[str, ...], tuple[str, ...]]:
+    """Return what was declared beside the limits, the record as text, and the effects that were declared, or denied."""
     record = intake.record(one.record)
     declared, limits = record.get("task_profile"), record.get("thresholds")
     measures = limits.items() if isinstance(limits, dict) else ()
@@ -106,4 +112,8 @@ def _details(intake: Intake, one: Paused) -> tuple[tuple[tuple[str, str, str], .
     lines = tuple(
         (str(name), str(said.get(str(name).removeprefix("max_"), "")), str(limit)) for name, limit in measures
     )
-    return lines, json.dumps(record, indent=2, ensure_ascii=False)
+    # The envelope has every flag, and says False of one that nobody declared.
+    whole = record.get("scope_envelope")
+    effects = tuple(str(name) for name, it in (whole if isinstance(whole, dict) else said).items() if it is True)
+    denied = tuple(str(name) for name, it in said.items() if it is False)
+    return lines, json.dumps(record, indent=2, ensure_ascii=False), effects, denied

@@ -22,12 +22,17 @@ _SPARK_WIDTH, _SPARK_HEIGHT = 120.0, 28.0
 
 
 class Node(NamedTuple):
-    """A session in the picture: its name, its state, and where it stands."""
+    """A session in the picture: its name, its state, where it stands, and how far below that its name does."""
 
     name: str
     state: str
     x: float
     y: float
+
+    @property
+    def below(self) -> int:
+        """Where no arrow goes: above in the upper half, else below."""
+        return -20 if self.y < _HEIGHT / 2 else 28
 
 
 class Edge(NamedTuple):

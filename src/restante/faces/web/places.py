@@ -9,8 +9,11 @@ from restante.domain.errors import NothingThere
 from restante.domain.letters import View
 from restante.domain.lifecycle import Show
 from restante.faces.web.grounds import known_worktrees
+from restante.wiring.pages import oacp_box, roster_for
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from restante.exchange import Exchange
     from restante.exchange.window import LocalWindow
     from restante.faces.web.entering import Visitor
@@ -60,18 +63,28 @@ async def view(hub: Hub, visitor: Visitor, address: str, look: Look) -> View:
         await hub.run(visitor.claim, lambda _, window: window.choices.check_search())
     if parsed.home is Home.WORKTREE and not visitor.owner and parsed.name in await known_worktrees(hub, visitor):
         return await hub.apart(lambda: _worktree(hub, address, parsed.name, look))
+    if parsed.home is Home.OACP and not visitor.owner:
+        places = await known_worktrees(hub, visitor)
+        return await hub.apart(lambda: _oacp(hub, places, parsed.name, look))
     if parsed.home is Home.ROLE:
         return await hub.apart(lambda: _role(hub, visitor, address, look))
     raise NothingThere(f"no mailbox {address!r} can be shown here", remedy="choose one of the overview")
 
 
 def _role(hub: Hub, visitor: Visitor, address: str, look: Look) -> View:
-    from restante.wiring.pages import roster_for
-
     with roster_for(hub.environment, visitor.owner) as roster:
         seat = roster.seat(address)
         found = roster.timeline(address, before=look.before, limit=WINDOW, fits=look.wanted.fits, find=look.find)
         return View(address, address, found.cases, found.older, seat.counts, roster.clock.now(), found.names)
+
+
+def _oacp(hub: Hub, places: Sequence[str], agent: str, look: Look) -> View:
+    from restante.office import timeline_of
+    from restante.wiring.oacp import clock_of
+
+    box = oacp_box(hub.environment, places, agent)
+    found = timeline_of(box, before=look.before, limit=WINDOW, fits=look.wanted.fits, find=look.find)
+    return View(f"oacp:{agent}", agent, found.cases, found.older, box.counts(), clock_of(hub.environment).now(), {})
 
 
 def _worktree(hub: Hub, address: str, path: str, look: Look) -> View:

@@ -107,6 +107,7 @@ def _environment() -> Environment:
         "brief": brief,
         "iso": _iso,
         "lasting": _lasting,
+        "named": _named,
         "lasting_of": format_duration,
         "when": _when,
         "visible": visible,
@@ -127,6 +128,11 @@ def _marked(text: str, words: Sequence[str]) -> Markup:
 
 def _ago(then: datetime | None, now: datetime) -> str:
     return age(then, now) if then else text("time.never")
+
+
+def _named(word: str) -> str:
+    """Return the name of a measure or an effect as words."""
+    return visible(word.removeprefix("max_").replace("_", " "))
 
 
 def _when(then: datetime | None, now: datetime) -> Markup:

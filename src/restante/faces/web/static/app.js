@@ -40,7 +40,9 @@
     const isReading = live && live.querySelector("details[open], .why:not(:has(button))");
     const isGrowing = live && (live.dataset.grown || live.querySelector(".htmx-request"));
     const isSelecting = !document.getSelection().isCollapsed && live && live.contains(document.getSelection().anchorNode);
-    if (isLook && (isReading || isGrowing || isSelecting || document.hidden)) event.preventDefault();
+    // Nobody sees a page in the background, but whoever wants notices is to hear of what came.
+    const isIdle = document.hidden && !kept();
+    if (isLook && (isReading || isGrowing || isSelecting || isIdle)) event.preventDefault();
   });
   // Whoever went back to older messages keeps them; the first window is there again with the next load.
   document.addEventListener("htmx:beforeRequest", (event) => {
