@@ -50,6 +50,12 @@ def make_private(directory: str) -> None:
                 raise Unsafe(f"{directory} is a symbolic link", remedy="put the real directory there") from None
             if not stat.S_ISDIR(found.st_mode):
                 raise StorageFailed(f"{directory} is not a directory", remedy="move it out of the way") from None
+            # Root could read it anyway, and often makes it for somebody.
+            if os.geteuid() and found.st_uid not in (0, os.geteuid()):
+                raise Unsafe(
+                    f"{directory} belongs to another user",
+                    remedy="let RESTANTE_DATA name a directory of your own",
+                ) from None
 
 
 def open_private(path: str, flags: int) -> int:
