@@ -16,10 +16,15 @@ import pytest
 from tests.receiving.world import until
 
 from restante import Draft
+from restante.domain.errors import NoSuchSession
+from restante.domain.monitor import Plan
+from restante.domain.monitoring import Word
 from restante.domain.outlook import Hearing, Mode
-from restante.domain.registry import Arrival, Identity
+from restante.domain.registry import Arrival, Claim, Identity
+from restante.system.passwords import hash_password
 from restante.system.processes import process_of
 from restante.system.remote import RemoteWindow
+from restante.system.secrets import digest, session_secret
 from restante.wiring.serving import live_server
 
 if TYPE_CHECKING:
@@ -91,13 +96,51 @@ def test_a_server_wakes_for_mail_that_it_holds_in_its_memory(world: World, wakes
         assert until(lambda: live_server(world.environment))
         alice = world.session("alice-1")
         world.arm(alice, "command")
-        from restante.domain.registry import Claim
-
         RemoteWindow(live_server(world.environment), Claim()).post("alice-1", Draft("token-7f3a"))
         assert until(lambda: lines(wakes))
     assert lines(wakes) == [f"{alice} 1 1 alice-1"]
     kept = b"".join(path.read_bytes() for path in world.data.rglob("*") if path.is_file())
     assert b"token-7f3a" not in kept
+
+
+@contextmanager
+def server_with_accounts(world: World) -> Iterator[None]:
+    """A server that holds mail in its memory, and a session of one of its accounts."""
+    world.exchange.window(Identity("", verified=True)).set_persistence(False)
+    for name in ("ada", "bob"):
+        world.exchange.accounts.add(name, hash_password("secret-of-" + name))
+    secret = session_secret(str(world.data), "alice-1")
+    arrival = Arrival("alice-1", vendor="codex", process=process_of(os.getpid()), secret_digest=digest(secret))
+    world.exchange.window(Identity("ada", verified=True)).register(arrival)
+    with host(world, SERVE):
+        assert until(lambda: live_server(world.environment))
+        yield
+
+
+def post_by_account(world: World, name: str, text: str) -> None:
+    url = live_server(world.environment).replace("://", f"://{name}:secret-of-{name}@")
+    RemoteWindow(url, Claim()).post("alice-1", Draft(text))
+
+
+def test_where_there_are_accounts_mail_in_a_servers_memory_wakes_whoever_of_them_is_meant(
+    world: World, wakes: Path
+) -> None:
+    with server_with_accounts(world):
+        world.host.hosting("ada").arm("session:alice-1", session="alice-1", adapter="command")
+        with pytest.raises(NoSuchSession):
+            post_by_account(world, "bob", "token-of-bob")
+        post_by_account(world, "ada", "token-7f3a")
+        assert until(lambda: lines(wakes))
+    assert lines(wakes) == ["session:alice-1 1 1 alice-1"]
+
+
+def test_there_a_check_from_outside_of_the_server_sees_the_same(world: World) -> None:
+    with server_with_accounts(world):
+        world.host.hosting("ada").arm("session:alice-1", session="alice-1", plan=Plan.SCHEDULED)
+        assert world.host.hosting("ada").check("session:alice-1", is_forced=True).word is Word.IDLE
+        post_by_account(world, "ada", "token-7f3a")
+        answer = world.host.hosting("ada").check("session:alice-1", is_forced=True)
+    assert (answer.word, answer.mark, answer.unseen) == (Word.WAKE, 1, 1)
 
 
 def test_a_wake_that_hangs_ends_with_its_host_and_with_whatever_it_started(world: World, tmp_path: Path) -> None:

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from restante.ports.explaining import Surroundings
     from restante.ports.monitoring import Doorbells, Monitors
     from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns
+    from restante.ports.teams import RoleBoxes, Teams
     from restante.roster import Roster
-    from restante.services.overseeing import RoleRooms
 
 
 class Spell(NamedTuple):
@@ -115,8 +115,8 @@ class ExchangeParts(Protocol):
         """Return what a caller can ask of the roles of teams."""
 
     @property
-    def role_rooms(self) -> RoleRooms | None:
-        """Where roles are; ``None`` where there are none yet."""
+    def role_rooms(self) -> tuple[Teams, RoleBoxes] | None:
+        """Where roles are, and their mail; ``None`` where there are none yet."""
 
     def close(self) -> None:
         """Let go of the databases, and of mail that is in memory only."""
@@ -149,6 +149,11 @@ class Exchange:
     def watcher(self) -> Watcher:
         """What hints at changes by other processes."""
         return self._parts.watcher
+
+    @property
+    def keeping(self) -> Keeping:
+        """Where the mail of sessions is."""
+        return self._parts.keeping
 
     @property
     def is_near(self) -> bool:

@@ -51,13 +51,6 @@ class _Place(NamedTuple):
         return "w1." + ".".join(map(str, pairs))
 
 
-class RoleRooms(NamedTuple):
-    """Where roles are: who holds which, and their mail."""
-
-    teams: Teams
-    boxes: RoleBoxes
-
-
 def take_signs(
     known: Session, sessions: Sessions, now: datetime, *, latch: Latch | None, blocked: str | None
 ) -> Session:
@@ -101,7 +94,7 @@ def rows(
     grace: float,
     *,
     with_debts: bool = True,
-    roles: RoleRooms | None = None,
+    roles: tuple[Teams, RoleBoxes] | None = None,
 ) -> list[Row]:
     """Return a row for each session.
 
@@ -113,7 +106,7 @@ def rows(
         presence_of: Tells what is proven of a session.
         grace: Seconds after the end of a wait in which a session still counts as waiting.
         with_debts: Whether to tell whose word each waits for.
-        roles: Where roles are; ``None`` for nowhere.
+        roles: Where roles are, and their mail; ``None`` for nowhere.
     """
     found = list(found)
     few = [one.id for one in found] if len(found) <= _FEW else None
@@ -128,15 +121,14 @@ def rows(
     ]
 
 
-def _role_mail(few: list[str] | None, owner: str, roles: RoleRooms) -> dict[str, list[RoleMail]]:
+def _role_mail(few: list[str] | None, owner: str, roles: tuple[Teams, RoleBoxes]) -> dict[str, list[RoleMail]]:
     """Return the mail of the roles that sessions hold, without a word of it; with ``None``, those of all sessions."""
-    members = (
-        roles.teams.members("", owner) if few is None else chain(*(roles.teams.held_by(one, owner) for one in few))
-    )
+    teams, boxes = roles
+    members = teams.members("", owner) if few is None else chain(*(teams.held_by(one, owner) for one in few))
     held: dict[str, list[RoleMail]] = {}
     for member in members:
         if member.lease is not None:
-            counts = roles.boxes.box(member.role, owner).counts()
+            counts = boxes.box(member.role, owner).counts()
             held.setdefault(member.lease.session, []).append(RoleMail(member.role, counts))
     return held
 
@@ -172,7 +164,7 @@ def watch(
     tell: Callable[[list[Session]], list[Row]],
     *,
     only_news: bool = False,
-    roles: RoleRooms | None = None,
+    roles: tuple[Teams, RoleBoxes] | None = None,
 ) -> Watched:
     """Return what changed since a cursor.
 
@@ -184,7 +176,7 @@ def watch(
         owner: Whose sessions.
         tell: Makes rows of sessions.
         only_news: Leave out who was gone at the cursor already: told with it, and never again a reason to answer.
-        roles: Where roles are; ``None`` for nowhere.
+        roles: Where roles are, and their mail; ``None`` for nowhere.
 
     Raises:
         UsageError: It is no cursor.
@@ -194,7 +186,7 @@ def watch(
     tip = _Place(
         *sessions.tip(owner),
         *(boxes.tip(owner) if boxes else (_NOWHERE, 0)),
-        *(roles.boxes.tip(owner) if roles else (_NOWHERE, 0)),
+        *(roles[1].tip(owner) if roles else (_NOWHERE, 0)),
     )
     known: dict[str, Session] | None = None
     deleted: list[str] = []
@@ -223,13 +215,14 @@ def watch(
     return Watched(tuple(tell(told) if told else ()), tuple(gone), str(tip))
 
 
-def _holders_since(since: _Place, tip: _Place, owner: str, roles: RoleRooms | None) -> list[str]:
+def _holders_since(since: _Place, tip: _Place, owner: str, roles: tuple[Teams, RoleBoxes] | None) -> list[str]:
     """Return the sessions that hold roles whose mail changed since a cursor; all holders where that cannot be told."""
     if roles is None or (since.roles, since.roles_event) == (tip.roles, tip.roles_event):
         return []
     known = (tip.roles, 0) if since.roles in _NO_MAIL else (since.roles, since.roles_event)
     event = known[1] if _goes_on(known, (tip.roles, tip.roles_event)) else 0
-    members = (roles.teams.member(one, owner) for one in roles.boxes.changed_since(event, owner))
+    teams, boxes = roles
+    members = (teams.member(one, owner) for one in boxes.changed_since(event, owner))
     return [one.lease.session for one in members if one and one.lease]
 
 

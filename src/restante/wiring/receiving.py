@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from restante.domain.monitoring import Answer
     from restante.domain.registry import Latch
     from restante.ports.monitoring import Waker
+    from restante.ports.sessions import Keeping
     from restante.stores.sql.listening import PostgresWatcher
     from restante.vigil import Vigil
 
@@ -89,6 +90,10 @@ class Receivers:
         self._greeted: set[_Key] = set()
         self._overheard: PostgresWatcher | None = None
         self._round = 0
+
+    def look_into(self, keeping: Keeping) -> None:
+        """Look for the mail of sessions where the program that hosts this keeps it; to be told before it runs."""
+        self._parts.keeping = keeping
 
     def run(self) -> None:
         """Listen until told to stop; a wake that is on its way then has a moment to end."""

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from restante.ports.sessions import Accounts, Keeping, Leavings, Processes, SessionBell, Sessions, Turns
     from restante.ports.teams import RoleBoxes, Teams
     from restante.roster import Roster
-    from restante.services.overseeing import RoleRooms
     from restante.stores.sql.boxes import SqlBoxes
     from restante.stores.sql.in_memory import MemoryDatabase
     from restante.stores.sql.listening import PostgresWatcher
@@ -157,13 +156,10 @@ class SessionParts:
         return SqlSights(self._teams, self.clock)
 
     @property
-    def role_rooms(self) -> RoleRooms | None:
+    def role_rooms(self) -> tuple[Teams, RoleBoxes] | None:
         """Where roles are, and their mail; ``None`` where there are none yet."""
-        if not self.has_roles or self.settings.server_url:
-            return None
-        from restante.services.overseeing import RoleRooms
-
-        return RoleRooms(self.teams, self.role_boxes)
+        has_them = self.has_roles and not self.settings.server_url
+        return (self.teams, self.role_boxes) if has_them else None
 
     def roster(self, identity: Identity) -> Roster:
         """Return what a caller can ask of the roles of teams."""

@@ -23,7 +23,9 @@ from restante.wiring.serving import announced, serving
 from restante.wiring.sessions import open_exchange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+
+    from restante.exchange import Exchange
 
 # For answers that are on their way; with what the worker and the open reads may take on top it is less than ten.
 STOP_SECONDS = 5
@@ -64,8 +66,14 @@ def run(environment: Mapping[str, str], *, host: str | None = None, port: int | 
             _check_accounts(environment, host)
         _raise_file_limit()
         Connection.most = _most_connections(settings.server_waits)
-        server = Server(lambda: open_exchange(environment, holds_mail=True), host, log)
-        stack.enter_context(_receiving(environment, log))
+        begin = stack.enter_context(_receiving(environment, log))
+
+        def opened() -> Exchange:
+            exchange = open_exchange(environment, holds_mail=True)
+            begin(exchange)
+            return exchange
+
+        server = Server(opened, host, log)
         asyncio.run(_serve(server, bound, environment, host))
 
 
@@ -79,11 +87,15 @@ def is_loopback(host: str) -> bool:
 
 
 @contextmanager
-def _receiving(environment: Mapping[str, str], log: Log) -> Iterator[None]:
-    """Listen for what is armed, in a thread with databases of its own; where nothing is, it only sleeps."""
+def _receiving(environment: Mapping[str, str], log: Log) -> Iterator[Callable[[Exchange], None]]:
+    """Give what begins to listen for what is armed, in a thread of its own; where nothing is, it only sleeps.
+
+    It has databases of its own, but for mail: what an exchange holds in memory nobody else can look into.
+    """
     from restante.wiring.receiving import Receivers
 
     receivers = Receivers(environment, say=lambda sentence: log.say("monitor", words=sentence))
+    thread: threading.Thread | None = None
 
     def run() -> None:
         try:
@@ -91,13 +103,18 @@ def _receiving(environment: Mapping[str, str], log: Log) -> Iterator[None]:
         except Exception as error:  # noqa: BLE001  it is written down; the mail goes on
             log.fault("fault", error, route="monitor")
 
-    thread = threading.Thread(target=run, name="restante-receivers", daemon=True)
-    thread.start()
+    def begin(exchange: Exchange) -> None:
+        nonlocal thread
+        receivers.look_into(exchange.keeping)
+        thread = threading.Thread(target=run, name="restante-receivers", daemon=True)
+        thread.start()
+
     try:
-        yield
+        yield begin
     finally:
         receivers.stop()
-        thread.join(STOP_SECONDS)
+        if thread is not None:
+            thread.join(STOP_SECONDS)
 
 
 async def _serve(server: Server, bound: socket.socket, environment: Mapping[str, str], host: str) -> None:
