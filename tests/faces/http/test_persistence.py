@@ -21,10 +21,12 @@ def holds(data: Path, text: str) -> list[str]:
     """Return the files below a directory that hold a text."""
     found = []
     for place, _, names in os.walk(data):
-        for name in names:
-            with open(os.path.join(place, name), "rb") as file:
-                if text.encode() in file.read():
-                    found.append(name)
+        for path in (os.path.join(place, name) for name in names):
+            # A FIFO, by which a host hears, would be waited for.
+            if os.path.isfile(path):
+                with open(path, "rb") as file:
+                    if text.encode() in file.read():
+                        found.append(os.path.basename(path))
     return found
 
 
