@@ -190,6 +190,25 @@ def test_text_of_others_is_fenced_and_does_nothing_to_the_reader(program: Start,
     assert "about: a b\\u202e" in shown
 
 
+def test_bl21_what_is_no_text_is_also_taken_as_json_in_one_and_a_text_stays_as_it_is(
+    program: Start, both: Ground
+) -> None:
+    posted = both.window(BOB, "claude").post("alice", Draft('["keep me"]')).posted.message.id
+    one = program()
+    assert '\n["keep me"]\n' in one.use("inbox", ALICE, ids=f'["{posted}"]', peek="true")
+    assert both.window(ALICE).read().counts.unseen == 1
+    assert posted in one.use("wait", ALICE, seconds="5")
+    assert posted in one.use("inbox", ALICE, ids=posted)
+    assert f"acknowledged {posted}" in one.use("ack", ALICE, ids=f'["{posted}"]', summary="[1]")
+    sent = id_in(one.use("send", ALICE, to="bob", text='["keep me"]'))
+    (entry,) = both.window(BOB, "claude").read().entries
+    assert (entry.message.id, entry.message.body) == (sent, '["keep me"]')
+    for tool, wrong in (("inbox", {"peek": "maybe"}), ("wait", {"seconds": "soon"}), ("inbox", {"ids": "[1]"})):
+        told = one.use(tool, ALICE, fails=True, **wrong)
+        assert next(iter(wrong)) in told
+        assert len(told) <= 200
+
+
 def test_a_message_and_the_mailbox_are_resources(program: Start, both: Ground) -> None:
     message = both.office.send(Draft("Mind the tests.")).posted.message.id
     one = program()
