@@ -18,8 +18,12 @@ from tests.why.conftest import READER, WRITER
 from restante import Draft
 from restante.domain.awaiting import matches
 from restante.domain.monitor import Signal, Subscription, Wake
+from restante.domain.registry import Arrival, Identity
 from restante.faces.cli.schemas import SCHEMAS
-from restante.wiring.monitors import open_host
+from restante.roster import Roster
+from restante.system.bells import is_ringing
+from restante.wiring.monitors import MonitorParts, open_host
+from restante.wiring.sessions import open_exchange
 from restante.wiring.subscribing import open_subscriptions
 
 from .conftest import Recorder, hosting
@@ -210,6 +214,41 @@ def test_i3_so_does_a_session_that_holds_no_role_when_it_looks_at_its_inbox(wait
     waiting.later(hours=3)
     waiting.do("inbox", by=WRITER)
     assert _kept(waiting) == 0
+
+
+def test_i3_so_does_whoever_posts_to_a_role_or_acknowledges_what_came_to_one_also_without_a_word_of_an_action(
+    waiting: Scene,
+) -> None:
+    waiting.do("join", "other/role")
+    message = waiting.post(ROLE, "Nothing about an action.")
+    for hours in (3, 6):
+        subscribe(waiting, "--report-expiry")
+        waiting.later(hours=hours)
+        if hours == 3:
+            waiting.post("other/role")
+        else:
+            waiting.do("ack", message, by=READER)
+        assert _kept(waiting) == 0
+    told = waiting.do("inbox", "--peek", "--json", by=READER).json["messages"]
+    assert [one["from"] for one in told].count("restante") == 2
+
+
+def test_i3_what_is_over_is_rung_for_whoever_owns_it(waiting: Scene, tmp_path: Path) -> None:
+    exchange = open_exchange(os.environ)
+    place = tmp_path / "ada"
+    (place / ".codex-mailbox").mkdir(parents=True)
+    person = Identity("ada", verified=True)
+    session = exchange.window(person).register(Arrival("ada-1", vendor="codex", worktree=str(place)))
+    parts = MonitorParts(os.environ)
+    Roster(parts, lambda: Identity("ada", session.id, True)).join(ROLE)
+    over = parts.clock.now() + timedelta(seconds=1)
+    mine = Roster(parts, lambda: person)
+    mine.subscribe(ROLE, "ci/run", "commit:4f2a", ["passed"], expires=over, reports_expiry=True)
+    assert not is_ringing(str(place))
+    waiting.later(hours=1)
+    Roster(MonitorParts(os.environ), lambda: Identity("", verified=True)).notice_expiries()
+    assert is_ringing(str(place))
+    assert mine.seat(ROLE).counts.unseen == 1
 
 
 def test_i3_many_who_come_by_at_once_report_it_once(waiting: Scene) -> None:

@@ -199,6 +199,7 @@ class Roster(Awaiting):
             late=late,
         )
         self._note_collected(role, lambda: cleared.counts)
+        self._come_by()
         return cleared
 
     def locate(self, message_ids: Sequence[str]) -> dict[str, str]:

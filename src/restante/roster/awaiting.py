@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from restante.domain.errors import Busy, StorageFailed
 from restante.domain.ids import is_well_formed, resolve
 from restante.domain.team import parse_role
 from restante.roster.seats import Seats
@@ -107,17 +109,23 @@ class Awaiting(Seats):
             return 0
         with parts.roles_together():
             over = subscribing.expire(parts.subscriptions, parts.role_boxes, parts.clock.now())
-        for role in {one.mailbox for one in over if one.reports_expiry}:
-            member = parts.teams.member(role, self.identity.owner)
-            self._ring(role, self._holder(member) if member else None)
+        for role, owner in {(one.mailbox, one.owner) for one in over if one.reports_expiry}:
+            member = parts.teams.member(role, owner)
+            lease = member.lease if member else None
+            self._ring(role, parts.sessions.session(lease.session, owner) if lease else None)
         return len(over)
+
+    def _come_by(self) -> None:
+        """Notice what is over beside an act of the caller's own, which must not fail by it: the next one notices it."""
+        with suppress(StorageFailed, Busy):
+            self.notice_expiries()
 
     def _post(self, member: Member, draft: Draft, signal: Signal | None) -> Posted:
         """Post to a role; what waits for such a message is taken away, and its wake is due, in the same step."""
         parts, owner = self._parts, self.identity.owner
+        self._come_by()
         if signal is None or not parts.monitors:
             return parts.role_boxes.post(member.role, owner, draft, signal)
-        self.notice_expiries()
         now = parts.clock.now()
         with parts.roles_together():
             posted = parts.role_boxes.post(member.role, owner, draft, signal)
