@@ -107,7 +107,7 @@ class _Office:
 def test_where_the_parts_for_pages_are_missing_a_page_says_so_and_the_api_its_envelope(
     monkeypatch: pytest.MonkeyPatch, path: str, kind: str
 ) -> None:
-    monkeypatch.setattr(paging, "_LIBRARIES", ("no_library_of_this_name",))
+    monkeypatch.setattr(paging, "_LODGING", paging._LODGING._replace(libraries=("no_library_of_this_name",)))
     answer = asked(paging.Pages(_Office(), {}), path)  # type: ignore[arg-type]
     assert answer.status == 409
     assert answer.kind.startswith(kind)

@@ -7,15 +7,14 @@ models, and a person's proof, which a program may be configured with, only lets 
 from __future__ import annotations
 
 import asyncio
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from restante.domain.errors import Refused, RestanteError, TimedOut
+from restante.domain.errors import TimedOut
 from restante.domain.registry import Claim, Identity
 from restante.faces.http.asking import Ask
+from restante.faces.http.guests import Guest, Lodging
 from restante.faces.http.parking import Patience
-from restante.faces.http.sending import InternalError, NoSuchMethod, send_error
+from restante.faces.http.sending import NoSuchMethod, send_error
 from restante.faces.http.waits import Why
 from restante.roster.window import RosterWindow
 
@@ -33,7 +32,14 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 # path -> where its application is made, and the library that it needs.
-MOUNTS = {"/mcp": ("restante.faces.mcp.served", "mcp", "pip install 'restante[mcp]'")}
+MOUNTS = {
+    "/mcp": Lodging(
+        "restante.faces.mcp.served",
+        ("mcp",),
+        "the parts for this are not installed on the server",
+        "pip install 'restante[mcp]'",
+    )
+}
 _SEEN = "restante.seen"
 _GONE = "restante.gone"
 _START_SECONDS = 30.0
@@ -50,7 +56,7 @@ class Visit(NamedTuple):
     roles: Roster
 
 
-class Mount:
+class Mount(Guest):
     """A face below a path; the gate that it asks through, too.
 
     Args:
@@ -59,10 +65,7 @@ class Mount:
     """
 
     def __init__(self, path: str, office: Office) -> None:
-        self._module, self._library, self._remedy = MOUNTS[path]
-        self._office = office
-        self._lock = asyncio.Lock()
-        self._app: ASGIApp | None = None
+        super().__init__(office, MOUNTS[path])
         self._over = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -73,17 +76,9 @@ class Mount:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, and do what is to be done once the answer was taken."""
-        has_begun = False
-
-        async def sending(message: Message) -> None:
-            nonlocal has_begun
-            has_begun = True
-            await send(message)
-            # Whoever has the answer may ask on before the end of the body is out.
-            if seen and _ANSWER in message.get("body", b""):
-                given = tuple(seen)
-                seen.clear()
-                await self._hand_over(scope, given)
+        seen: list[Callable[[], object]] = []
+        gone = asyncio.Event()
+        asked = {**scope, _SEEN: seen, _GONE: gone}
 
         async def receiving() -> Message:
             message = await receive()
@@ -91,20 +86,24 @@ class Mount:
                 gone.set()
             return message
 
-        seen: list[Callable[[], object]] = []
-        gone = asyncio.Event()
-        scope = {**scope, _SEEN: seen, _GONE: gone}
-        try:
-            if scope["method"] != "POST":
+        async def work(sending: Send) -> None:
+            async def handing(message: Message) -> None:
+                await sending(message)
+                # Whoever has the answer may ask on before the end of the body is out.
+                if seen and _ANSWER in message.get("body", b""):
+                    given = tuple(seen)
+                    seen.clear()
+                    await self._hand_over(asked, given)
+
+            if asked["method"] != "POST":
                 # Nothing is sent that was not asked for, and there is nothing to end.
-                await send_error(sending, NoSuchMethod(scope["method"], "POST"))
+                await send_error(sending, NoSuchMethod(asked["method"], "POST"))
                 return
-            await self._admitted(scope, "")
+            await self._admitted(asked, "")
             app = await self._opened()
-            await app(scope, receiving, sending)
-        except Exception as error:  # noqa: BLE001  whatever it is, it is told in the envelope and written down
-            if not has_begun:
-                await send_error(send, self._told(error))
+            await app(asked, receiving, handing)
+
+        await self._answering(send, work)
 
     async def stop(self) -> None:
         """End what runs beside it."""
@@ -172,27 +171,13 @@ class Mount:
         await ask.admit(claimed=claimed or None)
         return ask
 
-    async def _opened(self) -> ASGIApp:
-        async with self._lock:
-            if self._app is None:
-                if find_spec(self._library) is None:
-                    raise Refused("the parts for this are not installed on the server", remedy=self._remedy)
-                # It takes a second, in which others are answered.
-                module = await asyncio.to_thread(import_module, self._module)
-                app, run = module.open_app(self)
-                ready = asyncio.Event()
-                self._task = asyncio.get_running_loop().create_task(run(ready, self._over))
-                await asyncio.wait_for(ready.wait(), _START_SECONDS)
-                self._app = app
-            return self._app
-
-    def _told(self, error: Exception) -> RestanteError:
-        if isinstance(error, RestanteError):
-            self._office.metrics.refused(error.code)
-            return error
-        self._office.metrics.refused(InternalError.code)
-        self._office.log.fault("fault", error, route=self._module)
-        return InternalError("the server failed to answer; it wrote down where", remedy="see its log")
+    async def _made(self, module: Any) -> ASGIApp:  # noqa: ANN401  see Guest
+        app, run = module.open_app(self)
+        ready = asyncio.Event()
+        self._task = asyncio.get_running_loop().create_task(run(ready, self._over))
+        await asyncio.wait_for(ready.wait(), _START_SECONDS)
+        made: ASGIApp = app
+        return made
 
     async def _hand_over(self, scope: Scope, seen: Sequence[Callable[[], object]]) -> None:
         """Record as seen what the client's system took.

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from html import escape
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from restante.domain.envelope import status_of
-from restante.domain.errors import Refused, RestanteError, Unauthorized
+from restante.domain.errors import RestanteError, Unauthorized
 from restante.domain.saying import SHARED_ENGLISH
 from restante.domain.text import visible
 from restante.faces.http.accounts import Password
-from restante.faces.http.sending import SECURITY_HEADERS, InternalError, send_error
+from restante.faces.http.guests import Guest, Lodging
+from restante.faces.http.sending import SECURITY_HEADERS, send_error
 from restante.faces.http.waits import Waiter, Why
 from restante.wiring.accounts import person_proof
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from restante.config import Settings
     from restante.domain.account import Dismissed
@@ -31,13 +30,17 @@ if TYPE_CHECKING:
 
 PATHS = ("/ui", "/ui/{rest:path}", "/api/v1/ui/key", "/favicon.ico")
 
-_MODULE = "restante.faces.web.app"
-_LIBRARIES = ("jinja2", "python_multipart")
+_LODGING = Lodging(
+    "restante.faces.web.app",
+    ("jinja2", "python_multipart"),
+    "the parts for the pages are not installed",
+    "pip install 'restante[serve]'",
+)
 
 _Result = TypeVar("_Result")
 
 
-class Pages:
+class Pages(Guest):
     """Serves the pages, and is the ``faces.web.hub.Hub`` that they stand on.
 
     Args:
@@ -46,29 +49,18 @@ class Pages:
     """
 
     def __init__(self, office: Office, environment: Mapping[str, str]) -> None:
-        self._office = office
+        super().__init__(office, _LODGING)
         self._environment = environment
-        self._lock = asyncio.Lock()
-        self._app: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        has_begun = False
 
-        async def sending(message: Message) -> None:
-            nonlocal has_begun
-            has_begun = True
-            await send(message)
-
-        try:
+        async def work(sending: Send) -> None:
             app = await self._opened()
             # The whole path is the other application's own, whichever of our routes matched.
             await app({**scope, "path_params": {}}, receive, sending)
-        except Exception as error:  # noqa: BLE001  whatever it is, it is told in the envelope and written down
-            told = self.told(error)
-            if has_begun:
-                return
-            await (send_error if scope["path"].startswith("/api/") else _send_page)(send, told)
+
+        await self._answering(send, work, send_error if scope["path"].startswith("/api/") else _send_page)
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -100,15 +92,6 @@ class Pages:
 
         done, _ = await office.worker.submit(ask, alone=alone)
         return done
-
-    def told(self, error: Exception) -> RestanteError:
-        """Return what is told of an error, and write down what is a fault; see ``faces.web.hub.Hub``."""
-        if isinstance(error, RestanteError):
-            self._office.metrics.refused(error.code)
-            return error
-        self._office.metrics.refused(InternalError.code)
-        self._office.log.fault("fault", error, route=PATHS[0])
-        return InternalError("the server failed to answer; it wrote down where", remedy="see its log")
 
     def stirred(self, owner: str) -> None:
         """Let everyone look again who waits for anything of an owner's: something was changed from a page."""
@@ -163,14 +146,9 @@ class Pages:
         finally:
             self._office.parking.leave(waiter)
 
-    async def _opened(self) -> ASGIApp:
-        async with self._lock:
-            if self._app is None:
-                if any(find_spec(name) is None for name in _LIBRARIES):
-                    raise Refused("the parts for the pages are not installed", remedy="pip install 'restante[serve]'")
-                module = await asyncio.to_thread(import_module, _MODULE)
-                self._app = module.pages(self)
-            return self._app
+    async def _made(self, module: Any) -> ASGIApp:  # noqa: ANN401  see Guest
+        made: ASGIApp = module.pages(self)
+        return made
 
 
 async def _send_page(send: Send, error: RestanteError) -> None:
