@@ -129,3 +129,30 @@ def test_another_users_server_is_sent_nothing(strangers: socket.socket) -> None:
     with heard:
         heard.settimeout(20.0)
         assert heard.recv(1) == b""
+
+
+@pytest.mark.parametrize(
+    ("client", "server", "path", "ends"),
+    [
+        (("127.0.0.1", 0x1234), ("127.0.0.1", 0x20B9), "tcp", ("0100007F:1234", LOOPBACK)),
+        (("127.0.0.1", 0x1234), ("127.0.0.1", 0x20B9), "tcp6", (MAPPED.replace("20B9", "1234"), MAPPED)),
+        (("::ffff:127.0.0.1", 0x1234), ("::ffff:127.0.0.1", 0x20B9), "tcp", ("0100007F:1234", LOOPBACK)),
+        (("::1", 0x1234), ("::1", 0x20B9), "tcp6", (LOOPBACK6.replace("20B9", "1234"), LOOPBACK6)),
+    ],
+)
+def test_who_connected_is_known_by_both_ends(
+    tables: Path, client: tuple[str, int], server: tuple[str, int], path: str, ends: tuple[str, str]
+) -> None:
+    def write(user: int, local: str, remote: str, state: str = "01") -> None:
+        (tables / path).write_text(f"  sl\n 0: {local} {remote} {state} 0:0 00:0 0 {user} 0 1\n")
+
+    assert not listeners.is_anothers(client, server)
+    write(STRANGER, *ends)
+    assert listeners.is_anothers(client, server)
+    assert not listeners.is_anothers((client[0], client[1] + 1), server)
+    assert not listeners.is_anothers(client, (server[0], server[1] + 1))
+    write(STRANGER, ends[1], ends[0])
+    assert not listeners.is_anothers(client, server), "the server's own end is the server's"
+    write(os.getuid(), *ends)
+    assert not listeners.is_anothers(client, server)
+    assert not listeners.is_anothers(("no number", 1), server)

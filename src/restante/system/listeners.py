@@ -1,16 +1,21 @@
-"""Whose process it is that listens on an address of this machine, where the system tells: Linux does, in /proc/net."""
+"""Whose process is at the other end of a connection of this machine, where the system tells: Linux, in /proc/net."""
 
 from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from restante.domain.errors import Unsafe
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 # See proc(5): local address and port in hexadecimal, the state, the user; words of an address in the machine's order.
 _FOUR, _SIX = "/proc/net/tcp", "/proc/net/tcp6"
-_LISTENS = "0A"
-_LOCAL, _STATE, _USER = 1, 3, 7
+_LISTENS, _CONNECTED = "0A", "01"
+_LOCAL, _REMOTE, _STATE, _USER = 1, 2, 3, 7
 _MAPPED = b"\0" * 10 + b"\xff\xff"
 
 
@@ -31,6 +36,23 @@ def check_is_ours(address: str, port: int, url: str) -> None:
                 f"what listens at {url} belongs to another user of this machine (uid {user}); nothing was sent to it",
                 remedy="start a server of your own: restante serve; or name one that can prove itself, by https",
             )
+
+
+def is_anothers(client: tuple[str, int], server: tuple[str, int]) -> bool:
+    """Tell whether a connection is known to come from another user of this machine.
+
+    Args:
+        client: Address, as a number, and port of who connected.
+        server: The same of who was connected to.
+    """
+    ends = (_written_end(*client), _written_end(*server))
+    users = {
+        int(fields[_USER])
+        for path in (_FOUR, _SIX)
+        for fields in _lines(path, _CONNECTED)
+        if _short(fields[_LOCAL]) == ends[0] and _short(fields[_REMOTE]) == ends[1]
+    }
+    return bool(users) and not any(map(is_trusted, users))
 
 
 def is_trusted(user: int) -> bool:
@@ -61,15 +83,35 @@ def _users(address: str, port: int) -> set[int]:
 
 def _listening(path: str) -> dict[str, set[int]]:
     found: dict[str, set[int]] = {}
-    try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            for line in file:
-                fields = line.split(None, _USER + 1)
-                if len(fields) > _USER and fields[_STATE] == _LISTENS and fields[_USER].isdecimal():
-                    found.setdefault(fields[_LOCAL], set()).add(int(fields[_USER]))
-    except OSError:
-        pass
+    for fields in _lines(path, _LISTENS):
+        found.setdefault(fields[_LOCAL], set()).add(int(fields[_USER]))
     return found
+
+
+def _lines(path: str, state: str) -> Iterator[list[str]]:
+    """Yield the words of each connection that is in a state."""
+    with suppress(OSError), open(path, encoding="ascii", errors="replace") as file:
+        for line in file:
+            fields = line.split(None, _USER + 1)
+            if len(fields) > _USER and fields[_STATE] == state and fields[_USER].isdecimal():
+                yield fields
+
+
+def _written_end(address: str, port: int) -> str:
+    """Return one end as the system writes it; empty where the address is no number."""
+    import socket
+
+    try:
+        packed = socket.inet_pton(socket.AF_INET6 if ":" in address else socket.AF_INET, address)
+    except OSError:
+        return ""
+    return f"{_written(packed.removeprefix(_MAPPED))}:{port:04X}"
+
+
+def _short(end: str) -> str:
+    """Return one end with an address of the older kind as such, where the newer kind holds it."""
+    mapped = _written(_MAPPED)
+    return end.removeprefix(mapped) if len(end) > len(mapped) + 8 else end
 
 
 def _written(packed: bytes) -> str:

@@ -6,8 +6,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from restante.config import load_settings
-from restante.domain.errors import NothingThere, Refused, Unreachable
+from restante.domain.errors import Forbidden, NothingThere, Refused, Unreachable
 from restante.system.identity import caller_of, program_above
+from restante.system.listeners import is_anothers
 from restante.system.places import data_directory
 from restante.system.secrets import person_token
 from restante.system.transport import Transport, basic_header, place_of
@@ -62,6 +63,22 @@ def page_url(environment: Mapping[str, str], *, wait: float = 0.0) -> str:
     if not isinstance(path, str) or not path.startswith("/ui/"):
         raise Unreachable(f"{url} has no pages", remedy="it may be of another version: restart it")
     return url.rstrip("/") + path
+
+
+def check_own_browser(client: tuple[str, int] | None, server: tuple[str, int | None] | None) -> None:
+    """Check that it is not another user of this machine who comes with a way in.
+
+    The address stands among the words of the browser's process, where all users can read it.
+
+    Args:
+        client: Address and port of who connected; ``None`` for unknown.
+        server: The same of the server.
+
+    Raises:
+        Forbidden: It is another user.
+    """
+    if client and server and server[1] and is_anothers(client, (server[0], server[1])):
+        raise Forbidden("another user of this machine came with this way in", remedy="restante ui, for one of your own")
 
 
 def _server(environment: Mapping[str, str], wait: float) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -64,6 +66,26 @@ def test_a_form_without_a_length_is_bounded_for_whoever_has_not_entered(
         assert answer_to(client).startswith(b"HTTP/1.1 401 ")
         assert written(shared.server.process.pid) == 0
     assert faults_of(shared) == []
+
+
+AS_ANOTHER = """
+import encodings.idna, http.client, os, sys
+connection = http.client.HTTPConnection(sys.argv[1], int(sys.argv[2]), timeout=30)
+os.setuid(65534)
+connection.request("GET", sys.argv[3], headers={"Host": sys.argv[4]})
+answer = connection.getresponse()
+print(answer.status, answer.getheader("set-cookie"))
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:1"])
+def test_a_key_that_another_user_read_lets_that_user_not_in_and_stays_good(ground: Ground, host: str) -> None:
+    path = ground.key_path()
+    words = [sys.executable, "-c", AS_ANOTHER, ground.api.host, str(ground.api.port), path, host]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.stdout.split() == ["401", "None"], done.stderr
+    assert ask(ground, "GET", path).status == 303
 
 
 @pytest.mark.parametrize("signature", ["é", "\x80", "ÿ" * 100])

@@ -28,6 +28,7 @@ from restante.faces.web import (
 from restante.faces.web.entering import COOKIE, FIELD, HEADER, LASTS_SECONDS, Door, check_form
 from restante.faces.web.rendering import HEADERS, ROOT, asset, page
 from restante.faces.web.texts import text
+from restante.wiring.opening import check_own_browser
 
 if TYPE_CHECKING:
     from starlette.datastructures import FormData
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 # Where a command of the person asks for a key, in the words of the API.
 KEY_PATH = "/api/v1/ui/key"
+
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 # A page is asked for with GET; with POST whatever it can do.
 PAGES: tuple[tuple[str, str, Any], ...] = (
@@ -195,6 +198,9 @@ def _entrance(hub: Hub, door: Door) -> Any:  # noqa: ANN401  an endpoint of Star
                 address = request.client.host if request.client else ""
                 owner = await hub.owner(str(form.get("name", "")), str(form.get("password", "")), address)
             else:
+                # A proxy may be another user's, and is asked by another name.
+                if request.url.hostname in _LOOPBACK:
+                    await hub.apart(lambda: check_own_browser(request.client, request.scope.get("server")))
                 owner = door.owner_of(request.query_params.get("key", ""))
             cookie = await door.cookie_for(owner)
         except RestanteError as error:
