@@ -42,14 +42,21 @@ def test_a_task_is_told_the_name_of_a_worktree_as_one_word_of_its_commands(cast:
 
 def test_a_token_of_ones_own_is_one_word_as_well(cast: Cast) -> None:
     mailbox = f"session:{PLANNER}"
-    armed = cast.by(PLANNER, "monitor", "arm", mailbox, "--scheduled", "--owner", "t; touch pwned")
+    armed = cast.by(PLANNER, "monitor", "arm", mailbox, "--scheduled", "--owner", "t;touch$(id)")
     assert armed.code == 0, armed
     prompt = cast.by(PLANNER, "monitor", "prompt", mailbox).out
-    assert f"monitor check {mailbox} --owner 't; touch pwned'\n" in prompt
+    assert f"monitor check {mailbox} --owner 't;touch$(id)'\n" in prompt
 
 
 @pytest.mark.parametrize("mailbox", [*NAMES, "worktree:/" + "long/" * 1000])
 @pytest.mark.parametrize("only_reports", [True, False])
+def test_a_token_that_fills_a_screen_or_breaks_a_line_is_refused_and_nothing_is_kept(cast: Cast) -> None:
+    for token in ("x" * 201, "task\nstatus=active", "\x1b[2J"):
+        answer = cast.by(WORKER, "monitor", "arm", f"session:{WORKER}", "--owner", token)
+        assert (answer.code, "is no name for an arming" in answer.err) == (2, True)
+    assert cast.by(WORKER, "monitor", "status", f"session:{WORKER}").code == 3
+
+
 def test_a_wake_names_a_mailbox_on_one_short_line(mailbox: str, only_reports: bool) -> None:
     text = wake_text([mailbox], "restante", only_reports=only_reports)
     assert text.isprintable()

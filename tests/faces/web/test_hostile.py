@@ -100,3 +100,10 @@ def test_a_cookie_that_is_no_ascii_proves_nothing(shared: Ground, signature: str
 def test_a_size_that_is_none_is_passed_over(shared: Ground, path: str, size: str) -> None:
     assert ask(shared, "GET", f"/ui{path}?size={quote(size)}", cookie=cookie_of(shared)).status == 200
     assert faults_of(shared) == []
+
+
+def test_what_installing_would_change_is_shown_with_what_hides_in_it(ground: Ground) -> None:
+    (ground.worktree / "AGENTS.md").write_text("# Rules \u202e<script>alert(1)</script>\x1b[31m\n", encoding="utf-8")
+    ground.api.actor("worker", workingDir=str(ground.worktree))
+    shown = ask(ground, "GET", f"/ui/worktrees?path={quote(str(ground.worktree))}", cookie=cookie_of(ground)).body
+    assert b"# Rules \\u202e&lt;script&gt;alert(1)&lt;/script&gt;\\x1b[31m" in shown
