@@ -48,6 +48,21 @@ def needs_wrapping(env: dict[str, str]) -> bool:
     return bool(names - _POSIX_SHELLS - {"nologin", "false"})
 
 
+def check_place(bin_dir: str) -> None:
+    """Check that an installation can be named in a file that an agent program reads.
+
+    Raises:
+        BadText: The directory's name is not UTF-8.
+    """
+    try:
+        bin_dir.encode()
+    except UnicodeEncodeError:
+        raise BadText(
+            f"the installation's directory {bin_dir!r} has a name that is not UTF-8",
+            remedy="install Restante elsewhere",
+        ) from None
+
+
 def command_line(bin_dir: str, agent: str, event: str, *, wrapped: bool = False, waits: bool = False) -> str:
     """Return the line for one event.
 
@@ -61,13 +76,7 @@ def command_line(bin_dir: str, agent: str, event: str, *, wrapped: bool = False,
     Raises:
         BadText: The directory's name is not UTF-8 and cannot stand in a settings file.
     """
-    try:
-        bin_dir.encode()
-    except UnicodeEncodeError:
-        raise BadText(
-            f"the installation's directory {bin_dir!r} has a name that is not UTF-8",
-            remedy="install Restante elsewhere",
-        ) from None
+    check_place(bin_dir)
     known = PROGRAMS[agent].events.get(event)
     ours = known.ours if known else event
     rest = f"RESTANTE_AGENT={agent} RESTANTE_EVENT={ours}; {_WAITER if waits else _GUARD}"

@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import BadText
+from restante.agents.hookline import check_place
 from restante.programs import PROGRAMS
 
 if TYPE_CHECKING:
@@ -29,13 +29,7 @@ def plugin_text(bin_dir: str, agent: str) -> bytes:
     """
     plugin = PROGRAMS[agent].plugin
     assert plugin is not None
-    try:
-        bin_dir.encode()
-    except UnicodeEncodeError:
-        raise BadText(
-            f"the installation's directory {bin_dir!r} has a name that is not UTF-8",
-            remedy="install Restante elsewhere",
-        ) from None
+    check_place(bin_dir)
     return plugin.text.replace("@BIN@", json.dumps(bin_dir, ensure_ascii=False)).encode()
 
 

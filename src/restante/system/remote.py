@@ -72,7 +72,7 @@ class RemoteWindow:
     def identity(self) -> Identity:
         """Who asks, as the server sees it."""
         if self._identity is None:
-            self._identity = self._read(wire.identity_from, self._transport.ask("GET", "/whoami"))
+            self._identity = self.understood(wire.identity_from, self._transport.ask("GET", "/whoami"))
         return self._identity
 
     def ask(
@@ -130,7 +130,7 @@ class RemoteWindow:
         Of a server that knows no such numbers, rows that say so.
         """
         answer = self._transport.ask("GET", "/sessions", query={"inbox": 1})
-        return self._read(lambda value: [wire.row_from(one) for one in _listed(value, "sessions")], answer)
+        return self.understood(lambda value: [wire.row_from(one) for one in _listed(value, "sessions")], answer)
 
     # -- mail ----------------------------------------------------------------------------------------------
 
@@ -146,7 +146,7 @@ class RemoteWindow:
 
             body["clientMessageId"] = f"{_MADE_UP}{urandom(16).hex()}"
         answer = self._transport.ask("POST", f"{self._path(to)}/inbox", body=body)
-        handed = self._read(wire.handed_from, answer)
+        handed = self.understood(wire.handed_from, answer)
         return handed._replace(posted=handed.posted._replace(message=_as_named(handed.posted.message)))
 
     def read(
@@ -177,7 +177,7 @@ class RemoteWindow:
         if wait is not None:
             query["wait"] = max(_LEAST_WAIT_MS, int(wait * 1000))
         answer = self._transport.ask("GET", f"{self._path(session)}/inbox", query=query, seconds=wait or 0.0)
-        reading = self._read(wire.reading_from, answer)
+        reading = self.understood(wire.reading_from, answer)
         return reading._replace(entries=tuple(one._replace(message=_as_named(one.message)) for one in reading.entries))
 
     def timeline(self, session: str, *, before: int = 0, limit: int = 50, show: Show = Show.ALL) -> Timeline:
@@ -185,7 +185,9 @@ class RemoteWindow:
         from restante.domain.wire_letters import timeline_from
 
         query: dict[str, str | int] = {"before": before, "limit": limit, "show": show.value}
-        return self._read(timeline_from, self._transport.ask("GET", f"{self._path(session)}/timeline", query=query))
+        return self.understood(
+            timeline_from, self._transport.ask("GET", f"{self._path(session)}/timeline", query=query)
+        )
 
     def confirm(self, message_ids: Sequence[str], session: str = "", *, only_noticed: bool = False) -> None:
         """Record that messages were handed over whole; see ``Window.confirm``."""
@@ -219,7 +221,7 @@ class RemoteWindow:
         removed = 0
         for ids in _portions(message_ids):
             which: dict[str, object] = {"through": ids[0]} if through else {"ids": ids}
-            cleared = self._read(wire.cleared_from, self._transport.ask("POST", path, body={**which, **words}))
+            cleared = self.understood(wire.cleared_from, self._transport.ask("POST", path, body={**which, **words}))
             removed += cleared.removed
         return cleared._replace(removed=removed)
 
@@ -231,17 +233,17 @@ class RemoteWindow:
             if ids:
                 query["ids"] = ",".join(ids)
             answer = self._transport.ask("GET", "/receipts", query=query)
-            found += self._read(lambda value: [wire.trace_from(one) for one in _listed(value, "receipts")], answer)
+            found += self.understood(lambda value: [wire.trace_from(one) for one in _listed(value, "receipts")], answer)
         return found[:limit]
 
     def withdraw(self, message_id: str) -> Trace:
         """Take back what the caller posted; see ``Window.withdraw``."""
         answer = self._transport.ask("POST", f"/receipts/{quoted(message_id)}/withdraw")
-        return self._read(wire.trace_from, answer)
+        return self.understood(wire.trace_from, answer)
 
     def why(self, message: str) -> Explanation:
         """Return why a message was not answered; see ``Window.why``."""
-        return self._read(wire.explanation_from, self._transport.ask("GET", f"/messages/{quoted(message)}/why"))
+        return self.understood(wire.explanation_from, self._transport.ask("GET", f"/messages/{quoted(message)}/why"))
 
     # -- overseeing ----------------------------------------------------------------------------------------
 
@@ -259,7 +261,7 @@ class RemoteWindow:
                 query["wait"] = max(_LEAST_WAIT_MS, int(min(left, self._slice) * 1000))
             asked = time.monotonic()
             answer = self._transport.ask("GET", "/watch", query=query, seconds=min(left, self._slice))
-            watched = self._read(wire.watched_from, answer)
+            watched = self.understood(wire.watched_from, answer)
             if wait is None or watched.rows or watched.gone:
                 return watched
             cursor = watched.cursor
@@ -270,19 +272,19 @@ class RemoteWindow:
 
     def persistence(self) -> Persistence:
         """Return whether the mail of sessions is kept on disk; see ``Window.persistence``."""
-        return self._read(wire.persistence_from, self._transport.ask("GET", "/persistence"))
+        return self.understood(wire.persistence_from, self._transport.ask("GET", "/persistence"))
 
     def set_persistence(self, is_on: bool) -> Persistence:
         """Switch it; see ``Window.set_persistence``."""
         answer = self._transport.ask("PUT", "/persistence", body={"on": is_on})
-        return self._read(wire.persistence_from, answer)
+        return self.understood(wire.persistence_from, answer)
 
     # -- accounts ------------------------------------------------------------------------------------------
 
     def accounts(self) -> list[str]:
         """Return the names of the server's accounts."""
         answer = self._transport.ask("GET", "/accounts")
-        return self._read(lambda value: [str(one["name"]) for one in _listed(value, "accounts")], answer)
+        return self.understood(lambda value: [str(one["name"]) for one in _listed(value, "accounts")], answer)
 
     def add_account(self, name: str, password: str) -> None:
         """Add an account.
@@ -301,7 +303,7 @@ class RemoteWindow:
         """
         query = {"sessions": 1} if ends_sessions else None
         answer = self._transport.ask("DELETE", f"/accounts/{quoted(name)}", query=query, is_safe=False)
-        return self._read(lambda value: Dismissed(value["sessionsEnded"], value["sessionsLeft"]), answer)
+        return self.understood(lambda value: Dismissed(value["sessionsEnded"], value["sessionsLeft"]), answer)
 
     # -- helpers -------------------------------------------------------------------------------------------
 
@@ -328,9 +330,14 @@ class RemoteWindow:
         raise UsageError("you are no session: say which one is meant", remedy="restante ls")
 
     def _session_in(self, answer: Any) -> Session:  # noqa: ANN401
-        return self._read(lambda value: wire.session_from(value["session"]), answer)
+        return self.understood(lambda value: wire.session_from(value["session"]), answer)
 
-    def _read(self, reader: Callable[[Any], _Value], answer: Any) -> _Value:  # noqa: ANN401
+    def understood(self, reader: Callable[[Any], _Value], answer: Any) -> _Value:  # noqa: ANN401
+        """Return what an answer says, by its reader.
+
+        Raises:
+            Unreachable: It says nothing that this version understands.
+        """
         try:
             return reader(answer)
         except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from restante.domain import wire, wire_roles
 from restante.domain.case import Case, Timeline
-from restante.domain.errors import NothingThere, Refused, Unreachable
+from restante.domain.errors import NothingThere, Refused
 from restante.domain.team import is_for_everybody, parse_role, parse_team
 from restante.system.transport import quoted
 
@@ -259,14 +259,7 @@ class RemoteRoster:
         body: dict[str, Any] | None = None,
         query: dict[str, Any] | None = None,
     ) -> _Value:
-        answer = self._window.ask(method, path, body=body, query=query)
-        try:
-            return reader(answer)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise Unreachable(
-                f"the server speaks another version about roles ({type(error).__name__}: {error})",
-                remedy="run the same version of Restante here and there",
-            ) from None
+        return self._window.understood(reader, self._window.ask(method, path, body=body, query=query))
 
 
 def _path(role: str) -> str:

@@ -93,50 +93,28 @@ class SqlRoleBoxes:
     def fenced(self, role: str, owner: str, session: str, generation: int | None = None) -> RoleMailbox:
         """Return the mailbox for its holder; see ``ports.teams.RoleBoxes.fenced``."""
         check_words(session)
-        return self._new(role, owner, session=session, generation=generation)
+        return self._new(role, owner).for_holder(session, generation)
 
-    def _new(self, role: str, owner: str, *, session: str = "", generation: int | None = None) -> RoleMailbox:
-        return RoleMailbox(
-            self._database,
-            role,
-            clock=self._clock,
-            ids=self._ids,
-            limits=self._limits,
-            owner=owner,
-            session=session,
-            generation=generation,
-        )
+    def _new(self, role: str, owner: str) -> RoleMailbox:
+        return RoleMailbox(self._database, role, clock=self._clock, ids=self._ids, limits=self._limits, owner=owner)
 
 
 class RoleMailbox(SqlMailbox):
-    """A ``ports.Mailbox`` of a role. May be shared between threads if its database may.
+    """A ``ports.Mailbox`` of a role; its address is the role. See ``SqlMailbox``."""
 
-    Args:
-        database: Where it is kept.
-        address: The role.
-        clock: Where time comes from.
-        ids: Where ids come from.
-        limits: What it takes.
-        owner: Whose it is.
-        session: Who alone may change it, as the holder of the role; empty for everybody.
-        generation: Under which generation it must hold it; ``None`` for whichever it is.
-    """
+    # Who alone may change it, as the holder of the role, and under which generation; empty and ``None`` for whoever.
+    _session = ""
+    _generation: int | None = None
 
-    def __init__(
-        self,
-        database: Database,
-        address: str,
-        *,
-        clock: Clock,
-        ids: Ids,
-        limits: Limits = NO_LIMITS,
-        owner: str = "",
-        session: str = "",
-        generation: int | None = None,
-    ) -> None:
-        super().__init__(database, address, clock=clock, ids=ids, limits=limits, owner=owner)
-        self._session = session
-        self._generation = generation
+    def for_holder(self, session: str, generation: int | None) -> RoleMailbox:
+        """Let nobody but a session change it, as long as that one holds the role.
+
+        Args:
+            session: The id of the session.
+            generation: Under which generation it must hold it; ``None`` for whichever it is.
+        """
+        self._session, self._generation = session, generation
+        return self
 
     def post_with(self, draft: Draft, signal: Signal | None) -> Posted:
         """Store a message with what it says of an action, durably, in one step; raises what ``post`` does."""
