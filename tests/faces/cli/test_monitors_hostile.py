@@ -10,7 +10,7 @@ import pytest
 
 from restante.domain.receiving import wake_text
 
-from .conftest import PLANNER
+from .conftest import PLANNER, WORKER
 
 if TYPE_CHECKING:
     from .conftest import Cast
@@ -48,8 +48,6 @@ def test_a_token_of_ones_own_is_one_word_as_well(cast: Cast) -> None:
     assert f"monitor check {mailbox} --owner 't;touch$(id)'\n" in prompt
 
 
-@pytest.mark.parametrize("mailbox", [*NAMES, "worktree:/" + "long/" * 1000])
-@pytest.mark.parametrize("only_reports", [True, False])
 def test_a_token_that_fills_a_screen_or_breaks_a_line_is_refused_and_nothing_is_kept(cast: Cast) -> None:
     for token in ("x" * 201, "task\nstatus=active", "\x1b[2J"):
         answer = cast.by(WORKER, "monitor", "arm", f"session:{WORKER}", "--owner", token)
@@ -57,6 +55,8 @@ def test_a_token_that_fills_a_screen_or_breaks_a_line_is_refused_and_nothing_is_
     assert cast.by(WORKER, "monitor", "status", f"session:{WORKER}").code == 3
 
 
+@pytest.mark.parametrize("mailbox", [*NAMES, "worktree:/" + "long/" * 1000])
+@pytest.mark.parametrize("only_reports", [True, False])
 def test_a_wake_names_a_mailbox_on_one_short_line(mailbox: str, only_reports: bool) -> None:
     text = wake_text([mailbox], "restante", only_reports=only_reports)
     assert text.isprintable()
