@@ -13,6 +13,7 @@ from tests.inboxes import Inboxes
 from textual.events import Paste
 from textual.widgets import Input, TextArea
 
+from restante.domain.message import Draft
 from restante.domain.receipt import Action, Decision
 from restante.wiring import open_office
 from restante.wiring.sessions import open_roster
@@ -68,6 +69,24 @@ def test_the_one_that_idles_with_unseen_mail_stands_first_and_news_come_by_thems
         place.person.describe("calm", blocked="permission")
         text = await eye.sees("blocked", "a dialog waits")
         assert order_of(text, "waiting", "calm") == ["waiting", "calm"]
+
+    looking(story)
+
+
+def test_whoever_idles_with_unread_mail_of_a_role_is_told_too(place: Place, looking: Looking) -> None:
+    place.session(1, "builder", turns=1)
+    holder = place.session(2, "reviewer", turns=1)
+    environment = place.environment | {"CODEX_THREAD_ID": holder.identity.session}
+    roster = open_roster(environment, str(place.worktree))
+    roster.join("parser/reviewer")
+    roster.act_as("parser/reviewer")
+    open_roster(place.environment, str(place.worktree)).post("parser/reviewer", Draft("look"))
+
+    async def story(eye: Eye) -> None:
+        text = await eye.sees("reviewer", "idle, and has not", "1/1")
+        assert order_of(text, "builder ", "reviewer ") == ["reviewer ", "builder "]
+        await eye.press("ctrl+home")
+        await eye.sees("parser/reviewer 1/1")
 
     looking(story)
 

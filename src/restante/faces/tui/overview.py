@@ -187,9 +187,9 @@ class OverviewScreen(PeopleScreen):
         state = text("state.parked") if row.is_parked else text(f"state.{row.state}")
         reason = _reason(row)
         style = _STYLES.get(row.reason, "") if row.reason else ""
-        counts = row.counts
-        mail = f"{counts.unseen}/{counts.pending}"
-        oldest = when(counts.oldest_unseen, look.now)
+        # With that of its roles: whoever idles with either is waited for. Below the list it is told which is which.
+        mail = f"{row.counts.unseen + row.role_unseen}/{row.counts.pending + row.role_pending}"
+        oldest = when(row.oldest_unseen, look.now)
         styles = (style, style, style, "", style)
         return _cells((row.session.title, state, mail, oldest, reason), widths, styles)
 
@@ -215,7 +215,9 @@ def _cells(texts: tuple[str, ...], widths: list[int], styles: tuple[str, ...] = 
 
 def _detail(row: Row) -> str:
     session = row.session
-    return " · ".join(part for part in (_reason(row), session.id, session.vendor, session.worktree) if part)
+    of_roles = [f"{one.role} {one.counts.unseen}/{one.counts.pending}" for one in row.roles if one.counts.pending]
+    parts = (_reason(row), *of_roles, session.id, session.vendor, session.worktree)
+    return " · ".join(part for part in parts if part)
 
 
 def _reason(row: Row) -> str:
