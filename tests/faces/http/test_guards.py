@@ -55,6 +55,19 @@ def test_a_page_of_elsewhere_changes_nothing(api: Api, alice: Actor, origin: str
     assert alice.ask("GET", f"/sessions/{alice.id}", headers={"Origin": origin}).data["name"] == ""
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize("path", ["/events", "/watch?wait=60000", "/sessions"])
+def test_a_page_of_elsewhere_takes_no_place_of_those_who_wait(api: Api, site: str, path: str) -> None:
+    for mode in ("no-cors", "cors"):
+        answer = api.ask("GET", path, headers={"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode})
+        assert (answer.status, answer.word) == (403, "FORBIDDEN")
+    # Whoever follows a link there only sees it.
+    told = api.ask("GET", "/sessions", headers={"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate"})
+    assert told.status == 200
+    for own in ("same-origin", "none"):
+        assert api.ask("GET", "/sessions", headers={"Sec-Fetch-Site": own, "Sec-Fetch-Mode": "cors"}).status == 200
+
+
 def test_ones_own_origin_and_none_may_change_things(api: Api, alice: Actor, bob: Actor) -> None:
     path = f"/sessions/{alice.id}/inbox"
     own = f"http://{api.host}:{api.port}"

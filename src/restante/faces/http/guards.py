@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
 _UNSAFE = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_ELSEWHERE = frozenset({b"cross-site", b"same-site"})
 # A caller may come in a burst of so many seconds' worth of requests.
 _BURST_SECONDS = 10.0
 _MOST_CALLERS = 4096
@@ -160,7 +161,7 @@ class Guards:
 
     def _check(self, scope: Scope) -> bool:
         """Refuse what must not come further; return whether the body says its length."""
-        host = origin = length = authorization = session = b""
+        host = origin = length = authorization = session = site = mode = b""
         is_chunked = False
         for name, value in scope["headers"]:
             if name == b"host":
@@ -171,6 +172,10 @@ class Guards:
                 length = value
             elif name == b"transfer-encoding":
                 is_chunked = True
+            elif name == b"sec-fetch-site":
+                site = value
+            elif name == b"sec-fetch-mode":
+                mode = value
             elif name == b"authorization":
                 authorization = value
             elif name in {b"x-restante-session", b"x-codeman-parent-session"}:
@@ -178,6 +183,9 @@ class Guards:
         _check_host(host, self._rules.hosts)
         if origin and scope["method"] in _UNSAFE:
             _check_origin(origin, host)
+        # A page of another site could read nothing of the answer, and take the place of those who wait.
+        if site in _ELSEWHERE and mode != b"navigate":
+            raise Forbidden("a page of another site may not ask for this", remedy="ask without a browser")
         if not is_chunked and length and int(length) > self._rules.body_bytes:
             raise too_large(self._rules.body_bytes)
         # The address alone would let one agent use up what all sessions of a machine may ask for; what a caller says of
