@@ -17,7 +17,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from restante.agents.regular import read_regular
+from restante.agents.regular import read_regular, read_tail
 from restante.domain.monitor import Wake, Woken
 
 if TYPE_CHECKING:
@@ -99,8 +99,7 @@ class ClaudeSocket:
         word = f"[restante:{target.nonce}]".encode()
         place = os.path.join(glob.escape(self._home), "projects", "*", glob.escape(target.session) + ".jsonl")
         for path in glob.glob(place):
-            with suppress(OSError), open(path, "rb") as file:
-                file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
-                if word in file.read():
+            with suppress(OSError):
+                if word in read_tail(path, _TAIL):
                     return True
         return False

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from restante.agents.app_server import find_codex
 from restante.agents.codex import home_of
+from restante.agents.regular import read_tail
 from restante.agents.wake.running import last_line, start
 from restante.domain.errors import RestanteError
 from restante.domain.monitor import Wake, Woken
@@ -135,9 +136,7 @@ def _is_told(home: str, target: Target) -> bool:
         for name in names:
             if name.endswith(f"{target.session}.jsonl"):
                 try:
-                    with open(os.path.join(place, name), "rb") as file:
-                        file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
-                        return word in file.read()
+                    return word in read_tail(os.path.join(place, name), _TAIL)
                 except OSError:
                     return False
     return False
