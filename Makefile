@@ -75,10 +75,11 @@ wheel-check: dev
 programs: dev
 	@$(BIN)/python -m tests.e2e.programs
 
-# The same for the PostgreSQL servers and the browser that tests start.
+# The same for the PostgreSQL servers, the browser, and the screen with its window that tests start.
 services: dev
 	@$(BIN)/python -m tests.postgres
 	@$(BIN)/python -m tests.browser
+	@$(BIN)/python -m tests.desktop
 
 # Pictures of the pages, as the tests see them; those that README shows go into docs/images.
 screenshots: services

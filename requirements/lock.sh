@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the locked sets from pyproject.toml: what running (base), building, developing (dev) and fuzzing need. Called by `make lock`.
+# Writes the locked sets from pyproject.toml: what running (base), building, developing (dev), fuzzing and the window need. Called by `make lock`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 lists=$(mktemp -d)
@@ -13,12 +13,15 @@ import tomllib
 
 with open("pyproject.toml", "rb") as file:
     project = tomllib.load(file)
-extras = project["project"]["optional-dependencies"].values()
+extras = project["project"]["optional-dependencies"]
+# The window's parts are large, and not for every machine; what one extra has of another is locked with that one.
+window = [name for name in extras.pop("desktop") if not name.startswith("restante[")]
 sets = {
     "base": project["project"]["dependencies"],
     "build": [*project["build-system"]["requires"], "editables"],
-    "dev": [*project["dependency-groups"]["dev"], *(name for extra in extras for name in extra)],
+    "dev": [*project["dependency-groups"]["dev"], *(name for extra in extras.values() for name in extra)],
     "fuzz": project["dependency-groups"]["fuzz"],
+    "desktop": window,
 }
 for name, wanted in sets.items():
     with open(f"{sys.argv[1]}/{name}.in", "w") as file:
@@ -35,3 +38,4 @@ lock base
 lock build --constraint requirements/base.txt
 lock dev --constraint requirements/base.txt --constraint requirements/build.txt
 lock fuzz
+lock desktop --constraint requirements/dev.txt

@@ -1,4 +1,4 @@
-"""``restante ui`` and ``restante tui``: the page for people in the browser, and the screen in the terminal."""
+"""``restante ui``, ``tui`` and ``desktop``: the page for people, a screen of the terminal, and the page in a window."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from restante.faces.cli.inputs import seconds_from
 from restante.faces.cli.output import say
 
 _SCREEN = "restante.faces.tui"
+_WINDOW = "restante.faces.desktop"
+# The directory of a command to which none was given.
+_HERE = "."
 
 
 def ui(wait: str | None, no_browser: bool, directory: str) -> None:
@@ -45,6 +48,20 @@ def tui(directory: str) -> None:
     os.chdir(directory)
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-I", "-m", _SCREEN])  # noqa: S606 - no shell is wanted
+
+
+def desktop(directory: str) -> None:
+    """Show the page in a window in place of this process; without a directory, what it showed last."""
+    from importlib.util import find_spec
+
+    from restante.wiring.opening import check_no_agent
+
+    check_no_agent(os.environ, "the window")
+    if find_spec("PySide6") is None:
+        raise Refused("the window's parts are not installed", remedy="pip install 'restante[desktop]'")
+    words = [] if directory == _HERE else [os.path.abspath(directory)]
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, "-I", "-m", _WINDOW, *words])  # noqa: S606 - no shell is wanted
 
 
 def _opened(url: str) -> bool:

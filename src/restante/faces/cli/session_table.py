@@ -204,6 +204,16 @@ SESSION_COMMANDS = (
         answers_json=False,
     ),
     Command(
+        "desktop",
+        "Open the page for people in a window of its own, with notices, a badge and the system's folder dialog.",
+        "There is one window for each data directory: started again, it comes to the front. It shows what it showed "
+        "last, or with -C that worktree. Where no server runs it starts one, and ends it when it is closed. For "
+        "people: an agent's command is refused. Needs the extra 'desktop'.",
+        "paging:desktop",
+        audience="set-up",
+        answers_json=False,
+    ),
+    Command(
         "account add",
         "Add an account to the server; from the first one on, every request needs an owner.",
         "The password is one line of standard input, or asked for at the terminal.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from restante.wiring.desktop import chosen_worktrees
 from restante.wiring.grounds import worktrees_around
 
 if TYPE_CHECKING:
@@ -12,11 +13,11 @@ if TYPE_CHECKING:
 
 
 async def known_worktrees(hub: Hub, visitor: Visitor) -> list[str]:
-    """Return the worktrees of sessions, and those that belong to the same repositories, sorted.
+    """Return the worktrees of sessions and those chosen in a window, with all of the same repositories, sorted.
 
     An account of multi-user mode sees no files of this machine.
     """
     if visitor.owner:
         return []
     named = await hub.run(visitor.claim, lambda _, window: [row.session.worktree for row in window.sessions()])
-    return await hub.apart(lambda: worktrees_around(named))
+    return await hub.apart(lambda: worktrees_around([*named, *chosen_worktrees(hub.environment)]))

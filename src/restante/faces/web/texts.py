@@ -54,6 +54,7 @@ ENGLISH = {
     "worktrees.title": "Worktrees",
     "worktrees.none": "No worktree is known yet. One is when a session registers in it.",
     "worktrees.shared": "An account sees no files of this machine.",
+    "worktrees.choose": "Choose a folder…",
     "worktrees.path": "Worktree",
     "worktrees.installed": "Hooks",
     "worktrees.changes": "installing would change {count:file|files}",
