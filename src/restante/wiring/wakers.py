@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from restante.agents.wake import ADAPTERS
 from restante.domain.registry import Presence
 from restante.exchange import Exchange
+from restante.programs import PROGRAMS
 from restante.system.places import data_directory
 
 if TYPE_CHECKING:
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
     from restante.ports.monitoring import Waker
     from restante.wiring.monitors import MonitorParts
+
+# What names the session of an agent program, and what opencode's server is asked with.
+_KEPT_BACK = frozenset(
+    {"OPENCODE_SERVER_PASSWORD", *(name for one in PROGRAMS.values() for name in (one.session_variable, one.marker))}
+)
 
 
 class Wakers:
@@ -27,6 +33,8 @@ class Wakers:
 
     def __init__(self, environment: Mapping[str, str], parts: MonitorParts) -> None:
         self._environment = environment
+        # Whoever began this may be a session itself; what is started to wake another one must not speak as it.
+        self._outward = {name: value for name, value in environment.items() if name not in _KEPT_BACK}
         self._parts = parts
         self._exchange = Exchange(parts)
 
@@ -35,18 +43,16 @@ class Wakers:
         if name not in ADAPTERS:
             return None
         module, made = ADAPTERS[name]
-        settings, environment = self._parts.settings, self._environment
+        settings, environment, outward = self._parts.settings, self._environment, self._outward
         arguments: dict[str, tuple[object, ...]] = {
-            "codex-queue": (environment, self._presence),
+            "codex-queue": (outward, self._presence),
             "claude-rewake": (data_directory(environment),),
             "opencode": (settings.wake_opencode, environment),
             "gemini": (),
-            "command": (settings.wake_command, environment),
+            "command": (settings.wake_command, outward),
             "scheduled": (),
         }
-        waker: Waker = getattr(import_module(f"restante.agents.wake.{module}"), made)(
-            *arguments.get(name, (environment,))
-        )
+        waker: Waker = getattr(import_module(f"restante.agents.wake.{module}"), made)(*arguments.get(name, (outward,)))
         return waker
 
     def _presence(self, session_id: str) -> Presence:
