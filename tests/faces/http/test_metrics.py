@@ -173,6 +173,19 @@ def test_libraries_are_not_quoted() -> None:
     assert "canary" not in stream.getvalue()
 
 
+def test_what_a_person_reads_of_a_log_acts_on_no_terminal_and_forges_no_line() -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    stream = Terminal()
+    log = Log(stream)
+    log.say("monitor", words="woke worktree:/\x1b]0;x\x07\n12:00:00 listening \u202e\ud800")
+    log.stop()
+    assert stream.getvalue().count("\n") == 1
+    assert stream.getvalue().rstrip("\n").isprintable()
+
+
 def test_a_log_that_takes_nothing_stops_nobody() -> None:
     class Broken(io.StringIO):
         def write(self, text: str) -> int:

@@ -35,7 +35,7 @@ def run(directory: str, as_json: bool) -> int:
     def said(sentence: str) -> None:
         # Who reads it may have gone; the sessions are woken all the same.
         with suppress(OSError):
-            say(json_line({"said": sentence}) if as_json else visible(sentence))
+            say(json_line({"said": sentence}) if as_json else visible(sentence).replace("\n", "\\n"))
             sys.stdout.flush()
 
     receivers = Receivers(os.environ, say=said)

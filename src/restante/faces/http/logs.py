@@ -13,7 +13,7 @@ from collections import deque
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
-from restante.domain.text import iso
+from restante.domain.text import iso, visible
 from restante.faces.http.sending import encode
 
 if TYPE_CHECKING:
@@ -115,4 +115,6 @@ def _words(now: datetime, event: str, fields: dict[str, str | float | bool | Non
     if event == "listening":
         return f"restante serves at {fields['url']}; end it with Ctrl-C".encode()
     told = "".join(f", {name} {value}" for name, value in fields.items() if value not in (None, ""))
-    return f"{now:%H:%M:%S} {event}{told}".encode(errors="backslashreplace")
+    # A worktree may be called anything, and a command that wakes says what it likes.
+    line = visible(f"{now:%H:%M:%S} {event}{told}").replace("\n", "\\n").replace("\t", "\\t")
+    return line.encode(errors="backslashreplace")
