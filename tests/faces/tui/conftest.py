@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from tests.faces.http.api import running
-from textual.events import Key
+from textual.events import Key, Paste
 from textual.keys import _character_to_key
 
 from restante.domain.message import Draft
@@ -103,7 +103,7 @@ class Eye:
         end = time.monotonic() + PATIENCE
         while not holds(self.text):
             assert time.monotonic() < end, f"never shown: {what}\n{self.text}"
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.05)
         return self.text
 
     async def sees(self, *words: str) -> str:
@@ -122,6 +122,11 @@ class Eye:
         """Type letters as fast as one may."""
         for letter in text:
             self._send("space" if letter == " " else letter)
+        await self._taken()
+
+    async def paste(self, text: str) -> None:
+        """Paste a text where the cursor is."""
+        self.pilot.app.post_message(Paste(text))
         await self._taken()
 
     async def _taken(self) -> None:

@@ -162,6 +162,7 @@ def test_settings_show_nothing_that_lets_anybody_in(place: Place, looking: Looki
     assert shown["server.url"] == ""
 
 
+@pytest.mark.slow
 def test_every_screen_tells_its_keys(place: Place, looking: Looking) -> None:
     place.session(1, "builder")
 
@@ -195,6 +196,7 @@ def test_every_screen_tells_its_keys(place: Place, looking: Looking) -> None:
     looking(story)
 
 
+@pytest.mark.slow
 def test_a_small_window_holds_every_screen_and_a_larger_one_is_filled(place: Place, looking: Looking) -> None:
     place.session(1, "builder", turns=1)
     place.post("builder", "Use the lexer, and not the parser, as long as it isnished: see the notes")

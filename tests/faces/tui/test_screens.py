@@ -10,7 +10,6 @@ import yaml
 from tests.autonomy.fixtures import HARMLESS
 from tests.faces.http.api import running
 from tests.inboxes import Inboxes
-from textual.events import Paste
 from textual.widgets import Input, TextArea
 
 from restante.domain.message import Draft
@@ -166,7 +165,8 @@ def test_writing_with_the_keyboard_alone_and_a_second_step_for_what_was_found(pl
         await eye.until(lambda _: to.value.startswith("session:01990002"), "the completed address")
         await eye.press("tab")
         assert text.has_focus
-        await eye.type(f"The token is {SECRET}")
+        await eye.type("a token: ")
+        await eye.paste(SECRET)
         await eye.sees("Look again before it leaves")
         assert "Leave it anyway" not in eye.text
         await eye.press("ctrl+s")
@@ -249,7 +249,12 @@ def test_what_cannot_be_left_keeps_the_text_and_says_why(place: Place, looking: 
 
 @pytest.mark.parametrize("place", ["local"], indirect=True)
 @pytest.mark.parametrize(
-    ("key", "word", "note"), [("a", "approved", ""), ("m", "modified", "only one"), ("d", "declined", "no")]
+    ("key", "word", "note"),
+    [
+        pytest.param("a", "approved", "", marks=pytest.mark.slow),
+        ("m", "modified", "only one"),
+        pytest.param("d", "declined", "no", marks=pytest.mark.slow),
+    ],
 )
 def test_a_decision_stands_in_the_audit_record(
     place: Place,
@@ -347,12 +352,12 @@ def test_findings_are_shown_as_data(place: Place, looking: Looking) -> None:
         await eye.sees("Leave it")
         written = f"[/nope] \x1b[31m [red] \u202e {SECRET}"
         eye.pilot.app.screen.query_one("#text", TextArea).text = written
-        eye.pilot.app.post_message(Paste("\x1b]0;x\x07\u202e"))
+        await eye.paste("\x1b]0;x\x07\u202e")
         await eye.sees("Look again before it leaves", "[/nope]")
         assert SECRET not in eye.text.split("Look again")[1]
         _check_tame(eye)
         eye.pilot.app.screen.query_one("#subject", Input).focus()
-        eye.pilot.app.post_message(Paste("tame \x1b]0;x\x07"))
+        await eye.paste("tame \x1b]0;x\x07")
         await eye.press("!")
         await eye.sees("Subject      !")
         _check_tame(eye)
