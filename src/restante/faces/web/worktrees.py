@@ -110,7 +110,7 @@ def _detail(hub: Hub, path: str) -> Detail:
     threads: Sequence[Thread] = ()
     problem = ""
     try:
-        threads = [one for one in office.threads() if one.directory.startswith(path)]
+        threads = [one for one in office.threads() if f"{one.directory}/".startswith(f"{path}/")]
     except RestanteError as error:
         problem = error.message
     return Detail(path, plan.diff, _digest(plan.diff), plan.notes, office.checks(), threads, problem)
