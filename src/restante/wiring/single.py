@@ -126,7 +126,7 @@ def answer_calls(listener: socket.socket, show: Callable[[Call], bool]) -> None:
             connection, _ = listener.accept()
         except OSError:
             return
-        with connection, suppress(OSError, ValueError, TypeError, KeyError):
+        with connection, suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
             connection.settimeout(PATIENCE_SECONDS)
             worktree = json.loads(_line(connection))["worktree"]
             if isinstance(worktree, str) and show(Call(worktree)):
