@@ -69,6 +69,7 @@ def _general(path: str) -> str:
     path = re.sub(r"^bells/session\.[^.]+", "bells/session.<id>", path)
     path = re.sub(r"^bells/[0-9a-f]{32}", "bells/<digest>", path)
     path = re.sub(r"^hosts/[0-9]+\.[0-9a-f]{8}\.", "hosts/<pid>.<random>.", path)
+    path = re.sub(r"^hosts/[0-9]+\.wake", "hosts/<pid>.wake", path)
     return re.sub(r"damaged-[0-9TZ]+$", "damaged-<time>", path)
 
 
@@ -105,6 +106,8 @@ def test_the_page_names_every_file_of_the_data_directory_and_no_other(machine: M
             assert server.stderr
             assert any("listening" in line for line in server.stderr)
             machine.run("post", "worker", "hello", session=PLANNER)
+            # As a wake leaves it that is on its way.
+            (machine.data / "hosts" / "1.wake").touch(0o600)
             # As whoever is at work there leaves it, until it closes the database.
             with ExitStack() as at_work:
                 for name, table in (("teams.db", "members"), ("mail.db", "messages")):

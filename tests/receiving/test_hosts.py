@@ -159,6 +159,35 @@ def test_a_wake_that_hangs_ends_with_its_host_and_with_whatever_it_started(world
     assert until(lambda: not any(_lives(int(pid)) for pid in log.read_text().split()))
 
 
+def test_what_a_killed_host_started_is_ended_by_the_next_one_with_whatever_it_started(
+    world: World, tmp_path: Path
+) -> None:
+    script, log = tmp_path / "wake", tmp_path / "processes"
+    script.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! >{log}.new\nmv {log}.new {log}\nwait\n")
+    script.chmod(0o755)
+    world.environment["RESTANTE_WAKE_COMMAND"] = json.dumps([str(script)])
+    alice = world.session("alice-1")
+    world.arm(alice, "command")
+    with host(world, RUN) as process:
+        world.post(alice)
+        assert until(log.exists)
+        process.kill()
+    pids = [int(pid) for pid in log.read_text().split()]
+    assert all(map(_lives, pids))
+    # Not a process that has the number of one since.
+    with subprocess.Popen(["sleep", "600"], start_new_session=True) as other:
+        (written,) = (world.data / "hosts").glob("*.wake")
+        child, killed = map(json.loads, written.read_text().splitlines())
+        lines = [[child[0], other.pid, child[2]], killed]
+        (world.data / "hosts" / f"{other.pid}.wake").write_text("".join(json.dumps(one) + "\n" for one in lines))
+        (world.data / "hosts" / "0.wake").write_text("{half")
+        with host(world, RUN):
+            assert until(lambda: not any(map(_lives, pids)))
+            assert until(lambda: list((world.data / "hosts").glob("*.wake")) == [])
+        assert other.poll() is None
+        other.kill()
+
+
 def _lives(pid: int) -> bool:
     """Tell whether a process still runs; one that nobody asked how it ended does not."""
     try:
@@ -189,7 +218,8 @@ def test_f2_a_stopped_host_is_found_by_its_silence_and_another_wakes_in_its_plac
     alice = world.session("alice-1")
     world.arm(alice, "command")
     with host(world, RUN) as process:
-        assert until(lambda: world.host.outlook(alice).hearing is Hearing.ALIVE)
+        # Not while it writes, or it would hold the database until it goes on.
+        assert until(lambda: world.host.outlook(alice).hearing is Hearing.ALIVE and world.monitor(alice).last_checked)
         process.send_signal(signal.SIGSTOP)
         world.post(alice)
         later = world.exchange.clock.now() + timedelta(minutes=2)

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from restante.domain.backoff import LASTS, STAGES
-from restante.domain.errors import RoleHeld
+from restante.domain.errors import RoleHeld, UsageError
 from restante.domain.monitor import Monitor, MonitorState, Plan
 from restante.domain.monitoring import (
     Answer,
@@ -22,6 +22,8 @@ from restante.domain.monitoring import (
 from restante.domain.registry import Process
 
 EVENT_LASTS = timedelta(hours=12)
+# It stands on command lines, in prompts and in every look at the monitor.
+_LONGEST_TOKEN = 200
 
 
 class Arming(NamedTuple):
@@ -46,6 +48,19 @@ class Arming(NamedTuple):
     gone: Ordinal | None = None
     time_to_live: timedelta | None = None
     receiver: Process | None = None
+
+
+def check_token(token: str) -> str:
+    """Return a token that a caller chose.
+
+    Raises:
+        UsageError: It is too long, or does not fit into a line.
+    """
+    if len(token) > _LONGEST_TOKEN or not token.isprintable():
+        raise UsageError(
+            f"{token[:80]!r} is no name for an arming", remedy=f"at most {_LONGEST_TOKEN} letters that can be printed"
+        )
+    return token
 
 
 def arm(monitor: Monitor | None, now: datetime, arming: Arming) -> Step:

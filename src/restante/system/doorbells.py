@@ -15,7 +15,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import RestanteError
+from restante.domain.errors import StorageFailed, Unsafe
 from restante.system.private import is_plain, make_private, open_private
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ class FileDoorbells:
         path = self._path(mailbox)
         session = WAITER + waiter if is_plain(waiter) else ""
         lines = f"{mailbox}\n{session}\n".encode(errors="surrogateescape")
-        with suppress(OSError, RestanteError):
+        # Whoever hosts receivers looks at numbers, too, and puts up what is missing.
+        with suppress(OSError, StorageFailed, Unsafe):
             make_private(self._directory)
             if self._waiter_of(mailbox) != session:
                 self._leave_waiter(mailbox)
@@ -219,7 +220,7 @@ class FileDoorbells:
         """Return the name of the waiter that a bell rings too; empty for none."""
         try:
             fd = open_private(self._path(mailbox), os.O_RDONLY)
-        except (OSError, RestanteError):
+        except (OSError, StorageFailed):
             return ""
         try:
             last = os.read(fd, 65_536).decode(errors="replace").rstrip("\n").rpartition("\n")[2]

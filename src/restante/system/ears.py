@@ -12,7 +12,7 @@ import stat
 import time
 from contextlib import suppress
 
-from restante.domain.errors import RestanteError
+from restante.domain.errors import StorageFailed, Unsafe
 from restante.system.private import make_private
 
 _END = ".fifo"
@@ -42,7 +42,7 @@ class Ear:
         if not self._directory or self._is_there():
             return bool(self._directory)
         self._lose()
-        with suppress(OSError, RestanteError):
+        with suppress(OSError, StorageFailed, Unsafe):
             self._make()
         return bool(self._path)
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from restante.domain import monitoring, tending
 from restante.domain.address import Home, parse_address
-from restante.domain.arming import Arming
+from restante.domain.arming import Arming, check_token
 from restante.domain.errors import UsageError
 from restante.domain.monitor import Plan
 from restante.domain.monitoring import NONE, Proof
@@ -90,7 +90,7 @@ class Vigil(Ground):
 
         Raises:
             BadAddress: It is no address.
-            UsageError: Such a mailbox cannot be watched, or nobody is named to be woken.
+            UsageError: Such a mailbox cannot be watched, nobody is named to be woken, or the token is none.
             NothingThere: The role has not joined, or the session is not there.
             RoleHeld: Another session holds the role, or the mailbox is watched for another one.
             Forbidden: A session asks for another one, or nothing proves that it is what it says.
@@ -111,7 +111,7 @@ class Vigil(Ground):
             self._generation(mailbox, found) if home is Home.ROLE else 0,
             plan,
             "scheduled" if plan is Plan.SCHEDULED else parts.adapter(found.vendor, adapter),
-            token or parts.new_token(),
+            check_token(token) if token else parts.new_token(),
             is_given=bool(token),
             gone=self._gone(mailbox, owner, found),
             time_to_live=time_to_live,

@@ -14,6 +14,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from restante.agents.calling import command_name
+from restante.agents.wake import running
 from restante.domain import receiving
 from restante.domain.errors import Busy, RestanteError
 from restante.domain.monitor import Target, Wake, Woken
@@ -22,6 +23,7 @@ from restante.system.doorbells import FileDoorbells
 from restante.system.places import data_directory
 from restante.system.processes import process_of
 from restante.wiring.monitors import MonitorParts, open_host
+from restante.wiring.orphans import Orphans
 from restante.wiring.wakers import Wakers
 
 if TYPE_CHECKING:
@@ -90,6 +92,8 @@ class Receivers:
         self._greeted: set[_Key] = set()
         self._overheard: PostgresWatcher | None = None
         self._round = 0
+        self._orphans = Orphans(environment)
+        running.write_down_in(self._orphans)
 
     def look_into(self, keeping: Keeping) -> None:
         """Look for the mail of sessions where the program that hosts this keeps it; to be told before it runs."""
@@ -124,9 +128,7 @@ class Receivers:
         for thread in self._at_work.values():
             thread.join(max(0.0, end - time.monotonic()))
         if any(thread.is_alive() for thread in self._at_work.values()):
-            from restante.agents.wake.running import end_all
-
-            end_all()
+            running.end_all()
         self._bells.leave()
 
     @property
@@ -268,6 +270,8 @@ class Receivers:
 
     def _look_after(self) -> None:
         """Go round once: end what is over, give signs of life, and look where a bell or a wake may have been lost."""
+        if left := self._orphans.end():
+            self._say(f"ended {left} that a host which was killed had started to wake somebody")
         # Who subscribed need not have armed anything.
         self._notice_expiries()
         # Whoever armed first may have been killed before there was a bell.

@@ -10,7 +10,7 @@ import pytest
 
 from restante.domain.receiving import wake_text
 
-from .conftest import PLANNER, WORKER
+from .conftest import PLANNER
 
 if TYPE_CHECKING:
     from .conftest import Cast
@@ -50,9 +50,9 @@ def test_a_token_of_ones_own_is_one_word_as_well(cast: Cast) -> None:
 
 def test_a_token_that_fills_a_screen_or_breaks_a_line_is_refused_and_nothing_is_kept(cast: Cast) -> None:
     for token in ("x" * 201, "task\nstatus=active", "\x1b[2J"):
-        answer = cast.by(WORKER, "monitor", "arm", f"session:{WORKER}", "--owner", token)
-        assert (answer.code, "is no name for an arming" in answer.err) == (2, True)
-    assert cast.by(WORKER, "monitor", "status", f"session:{WORKER}").code == 3
+        answer = cast.by(PLANNER, "monitor", "arm", f"session:{PLANNER}", "--owner", token)
+        assert (answer.code, "is no name for an arming" in answer.err) == (64, True)
+    assert cast.by(PLANNER, "monitor", "status", f"session:{PLANNER}").code == 3
 
 
 @pytest.mark.parametrize("mailbox", [*NAMES, "worktree:/" + "long/" * 1000])

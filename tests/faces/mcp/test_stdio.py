@@ -196,6 +196,24 @@ def test_a_wait_that_is_taken_back_is_not_answered_and_marks_nothing(program: St
     assert ground.window("aaaaaaaa-1").read().counts.unseen == 1
 
 
+def test_a_program_lets_only_so_many_calls_wait_and_none_twice_under_one_id(program: Start, ground: Ground) -> None:
+    ground.register("aaaaaaaa-1", "alice")
+    one = program()
+    call = {"name": "wait", "arguments": {"seconds": 60}, "_meta": {"threadId": "aaaaaaaa-1"}}
+    waiting = [one.begin("tools/call", call) for _ in range(4)]
+    refused = one.answer(one.begin("tools/call", call))["result"]
+    assert (refused["isError"], "4 waits go on already" in refused["content"][0]["text"]) == (True, True)
+    again = {"jsonrpc": "2.0", "id": waiting[0], "method": "tools/call", "params": call}
+    one.write(json.dumps(again).encode() + b"\n")
+    assert one.answer(waiting[0])["error"]["message"] == "a call of this id waits already"
+    cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": waiting[1]}}
+    one.write(json.dumps(cancelled).encode() + b"\n")
+    assert one.ask("ping") == {}
+    one.begin("tools/call", call)
+    assert one.ask("ping") == {}
+    assert not [note for note in one.notes if note.get("id") in waiting]
+
+
 def test_an_answer_that_could_not_be_handed_over_marks_nothing(ground: Ground) -> None:
     from restante import Draft
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from restante.domain.errors import Refused
 
@@ -21,6 +21,8 @@ _PIECE = 65_536
 _LOOK_SECONDS = 0.05
 # What runs now, each with whatever it started.
 _running: set[subprocess.Popen[bytes]] = set()
+# Where that is written down, for whoever comes after one that was killed.
+_ledgers: list[Ledger] = []
 
 
 class Ran(NamedTuple):
@@ -33,6 +35,21 @@ class Ran(NamedTuple):
 
     code: int | None
     said: str
+
+
+class Ledger(Protocol):
+    """Where it is written down which processes run."""
+
+    def began(self, pid: int) -> None:
+        """Write down that one runs, with whatever it starts."""
+
+    def ended(self, pid: int) -> None:
+        """Forget one that ended."""
+
+
+def write_down_in(ledger: Ledger) -> None:
+    """Write down in a ledger what is started from now on."""
+    _ledgers[:] = [ledger]
 
 
 def start(
@@ -65,10 +82,14 @@ def start(
     except OSError as error:
         return Ran(None, f"{program} cannot be started: {error.strerror}")
     _running.add(process)
+    for one in _ledgers:
+        one.began(process.pid)
     try:
         said = _followed(process, timeout)
     finally:
         _running.discard(process)
+        for one in _ledgers:
+            one.ended(process.pid)
         assert process.stdout is not None
         process.stdout.close()
     if said is None:

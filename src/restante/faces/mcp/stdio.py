@@ -25,6 +25,8 @@ _PARSE, _INVALID, _NO_METHOD, _BAD_PARAMS, _NO_RESOURCE, _INTERNAL = -32700, -32
 # The largest text a message may have, with every character escaped, and as much again.
 _MOST_BYTES = 4 * 1024 * 1024
 _WAIT = "wait"
+# Each is a thread that looks; a server lets as many reads of one session's mail wait.
+_MOST_WAITS = 4
 
 
 class _FaultError(Exception):
@@ -194,6 +196,16 @@ class Server:
         from threading import Thread
 
         _, arguments = _called(params)
+        if asked in self._waiting:
+            self.write([_error(asked, _INVALID, "a call of this id waits already")])
+            return
+        if len(self._waiting) >= _MOST_WAITS:
+            from restante.domain.errors import Refused
+            from restante.faces.mcp.telling import failed
+
+            told = failed(Refused(f"{_MOST_WAITS} waits go on already", remedy="one is enough: it tells all mail"))
+            self.write([_result(asked, _content(told))])
+            return
         self._waiting.add(asked)
         Thread(target=self._wait, args=(asked, arguments, _meta_in(params)), daemon=True).start()
 
