@@ -14,8 +14,9 @@ from restante.faces.cli import dispatch
 from restante.faces.cli.exits import run
 from restante.faces.oacp import dispatch as dispatch_verb
 from restante.faces.oacp.ends import run as run_verb
+from restante.stores.oacp.delivering import deliver
 from restante.stores.oacp.layout import Tree
-from restante.stores.oacp.posting import Letter, deliver, prepare
+from restante.stores.oacp.posting import Letter, prepare
 from restante.system.clock import SystemClock
 from restante.wiring.founding import Founder, Founding
 

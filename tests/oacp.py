@@ -7,7 +7,8 @@ import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from restante.stores.oacp.posting import Delivered, Letter, deliver, prepare
+from restante.stores.oacp.delivering import Delivered, deliver
+from restante.stores.oacp.posting import Letter, prepare
 
 if TYPE_CHECKING:
     from pathlib import Path

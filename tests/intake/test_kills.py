@@ -19,8 +19,8 @@ from restante.autonomy.findings import Unread, sweep
 from restante.domain.errors import NothingThere
 from restante.domain.inquiry import Word
 from restante.stores.oacp.audit import AuditStore
+from restante.stores.oacp.delivering import mend
 from restante.stores.oacp.layout import Tree
-from restante.stores.oacp.posting import mend
 from restante.wiring.intake import open_intake
 
 if TYPE_CHECKING:

@@ -15,13 +15,14 @@ from restante.stores.files import flocked
 from restante.stores.oacp.archive import Archived, archive_message, end_moves
 from restante.stores.oacp.audit import AuditStore
 from restante.stores.oacp.begun import Ledge
+from restante.stores.oacp.delivering import deliver
 from restante.stores.oacp.directory import Directory
 from restante.stores.oacp.evidence import OwnInbox, quarantine_in
 from restante.stores.oacp.index import make_ours, pending
 from restante.stores.oacp.layout import AGENTS, INBOX, OURS, PROJECTS, STATE, Tree, find_home
 from restante.stores.oacp.ledger import Ledger
 from restante.stores.oacp.names import place_of as work_place
-from restante.stores.oacp.posting import Letter, deliver, prepare
+from restante.stores.oacp.posting import Letter, prepare
 from restante.stores.oacp.reading import MOST_BYTES, read_typed
 from restante.stores.oacp.trailer import split_trailer
 from restante.system.clock import clock_for

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from restante.domain.errors import NothingThere, RestanteError, Unreadable, UsageError
 from restante.domain.intake import ENFORCE, OFF
 from restante.stores.files import read_file
+from restante.stores.oacp.delivering import deliver
 from restante.stores.oacp.index import Examine, list_inbox
 from restante.stores.oacp.layout import AGENTS, INBOX, PROJECTS, Tree
-from restante.stores.oacp.posting import Letter, deliver, parse_expiry, prepare
+from restante.stores.oacp.posting import Letter, parse_expiry, prepare
 from restante.stores.oacp.reading import MOST_BYTES, read_typed
 from restante.stores.oacp.trailer import split_trailer
 from restante.stores.oacp.watching import Watch, parse_since

@@ -12,8 +12,9 @@ import sys
 from datetime import UTC, datetime
 
 from restante.stores.oacp.archive import Archived, archive
+from restante.stores.oacp.delivering import deliver
 from restante.stores.oacp.layout import Tree
-from restante.stores.oacp.posting import Letter, deliver, prepare
+from restante.stores.oacp.posting import Letter, prepare
 
 # All in one second: a name has nothing but chance to tell it from others.
 AT = datetime(2026, 5, 20, 15, 30, tzinfo=UTC)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from pathlib import Path
@@ -142,3 +143,85 @@ def test_what_a_killed_archiver_left_counts_as_archived_and_is_finished(tree: Tr
     assert list_inbox(tree, "demo", "bob") == []
     assert isinstance(archive(path, wanted), Archived)
     assert (names_in(tree, "bob"), names_in(tree, "bob", "inbox/archive")) == (set(), {name})
+
+
+# Where a file cannot have two names.
+
+
+@pytest.fixture(params=[errno.EPERM, errno.ENOTSUP])
+def without_links(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A filesystem without hard links, or another user's file on a system that lets nobody link those."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(request.param, os.strerror(request.param))
+
+    monkeypatch.setattr(os, "link", refuse)
+
+
+@pytest.mark.usefixtures("without_links")
+def test_without_hard_links_a_message_moves_all_the_same(tree: Tree) -> None:
+    path = send(tree, "bob").inboxes[0]
+    before = os.stat(path)
+    outcome = archive(path, _digest(path))
+    assert isinstance(outcome, Archived)
+    after = os.stat(outcome.path)
+    assert (after.st_ino, after.st_mtime_ns, after.st_mode) == (before.st_ino, before.st_mtime_ns, before.st_mode)
+    assert names_in(tree, "bob") == set()
+
+
+@pytest.mark.usefixtures("without_links")
+@pytest.mark.parametrize("spoil", [_put_other_there, _put_same_bytes_there, _put_dangling_link_there, _change_source])
+def test_without_hard_links_no_history_is_replaced_either(tree: Tree, spoil: Callable[[str, str], object]) -> None:
+    path = send(tree, "bob").inboxes[0]
+    wanted = _digest(path)
+    spoil(path, os.path.join(os.path.dirname(path), "archive"))
+    before = _state(tree.home)
+    assert isinstance(archive(path, wanted), Retained)
+    assert _state(tree.home) == before
+
+
+@pytest.mark.usefixtures("without_links")
+def test_without_hard_links_what_took_the_sources_place_stays_in_the_inbox(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = send(tree, "bob").inboxes[0]
+    wanted, rename = _digest(path), os.rename
+
+    def race(source: str, target: str, **places: int) -> None:
+        monkeypatch.setattr(os, "rename", rename)
+        os.unlink(path)
+        Path(path).write_bytes(b"other")
+        rename(source, target, **places)
+
+    monkeypatch.setattr(os, "rename", race)
+    outcome = archive(path, wanted)
+    assert isinstance(outcome, Retained)
+    assert Path(path).read_bytes() == b"other"
+    assert names_in(tree, "bob", "inbox/archive") == set()
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_name_that_a_killed_mover_held_is_used_by_the_next(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, has_links: bool
+) -> None:
+    path = send(tree, "bob").inboxes[0]
+    wanted, link = _digest(path), os.link
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, "no links")
+
+    def die(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as killed:
+        killed.setattr(os, "link", refuse)
+        killed.setattr(os, "rename", die)
+        with pytest.raises(KeyboardInterrupt):
+            archive(path, wanted)
+    assert names_in(tree, "bob", "inbox/archive") == {os.path.basename(path)} == names_in(tree, "bob")
+    assert [one.name for one in list_inbox(tree, "demo", "bob")] == [os.path.basename(path)]
+    monkeypatch.setattr(os, "link", link if has_links else refuse)
+    outcome = archive(path, wanted)
+    assert isinstance(outcome, Archived)
+    assert _digest(outcome.path) == wanted
+    assert names_in(tree, "bob") == set()

@@ -13,8 +13,9 @@ from tests.oacp import AT, make_tree, names_in, send
 
 from restante.domain.errors import NothingThere, StorageFailed, UsageError
 from restante.stores.oacp.archive import archive, archive_message
+from restante.stores.oacp.delivering import deliver
 from restante.stores.oacp.index import list_inbox
-from restante.stores.oacp.posting import Letter, deliver, parse_expiry, prepare
+from restante.stores.oacp.posting import Letter, parse_expiry, prepare
 from restante.stores.oacp.reading import read_typed, read_yaml
 from restante.stores.oacp.watching import Watch
 

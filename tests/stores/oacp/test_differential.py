@@ -18,9 +18,10 @@ from tests.oacp import AT, names_in, send
 from restante.domain.mailbox import Acknowledgement
 from restante.domain.message import Sender
 from restante.domain.receipt import Decision
+from restante.stores.oacp.delivering import deliver
 from restante.stores.oacp.index import list_inbox
 from restante.stores.oacp.layout import Tree
-from restante.stores.oacp.posting import Letter, deliver, parse_expiry, prepare
+from restante.stores.oacp.posting import Letter, parse_expiry, prepare
 from restante.stores.oacp.reading import read_yaml
 from restante.stores.oacp.rendering import render
 from restante.stores.oacp.store import OacpMailbox

@@ -15,8 +15,8 @@ import pytest
 from tests.oacp import names_in, send
 from tests.stores.oacp import driver
 
+from restante.stores.oacp.delivering import mend
 from restante.stores.oacp.index import list_inbox
-from restante.stores.oacp.posting import mend
 
 if TYPE_CHECKING:
     from restante.stores.oacp.layout import Tree

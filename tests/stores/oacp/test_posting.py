@@ -15,7 +15,8 @@ from tests.oacp import AT, names_in, send
 
 from restante.domain.errors import NothingThere, Refused, StorageFailed, Unsafe, UsageError
 from restante.stores.oacp.archive import archive
-from restante.stores.oacp.posting import Letter, deliver, mend, parse_expiry, prepare, second_text
+from restante.stores.oacp.delivering import deliver, mend
+from restante.stores.oacp.posting import Letter, parse_expiry, prepare, second_text
 from restante.stores.oacp.reading import read_fields
 from restante.stores.oacp.threads import find_message
 from restante.stores.oacp.trailer import split_trailer

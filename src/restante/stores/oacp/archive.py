@@ -2,7 +2,8 @@
 
 Nothing is copied, replaced or deleted. The file gets its second name, which must not exist, and then loses the first; a
 kill between the two leaves one file with both names, which every reader of ours counts as archived and the next change
-of that inbox finishes.
+of that inbox finishes. Where a file cannot have two names, the second one is held for it by a file that says so, which
+it then replaces: a kill between the two leaves that file, and the message where it was.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from restante.domain.errors import NothingThere, RestanteError, UsageError
 from restante.stores.files import translated
-from restante.stores.oacp.directory import Directory
+from restante.stores.oacp.directory import NO_LINKS, Directory
 from restante.stores.oacp.layout import AGENTS, ARCHIVE, INBOX, PROJECTS
 from restante.stores.oacp.reading import MOST_BYTES
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from restante.stores.oacp.layout import Tree
+
+
+_HELD = b"restante: this name is held for a message that is moved here\n"
 
 
 class Archived(NamedTuple):
@@ -139,21 +143,57 @@ def transfer(inbox: Directory, shelf: Directory, name: str, wanted: str) -> Arch
     source, there = inbox.status(name), shelf.status(name)
     if source is None:
         return Retained("source missing or not a regular file")
-    if there is None:
-        os.link(name, name, src_dir_fd=inbox.fd, dst_dir_fd=shelf.fd, follow_symlinks=False)
+    is_new = there is None or not _is_one(there, source)
+    if is_new:
+        _put(inbox, shelf, name)
         shelf.sync()
-    # Whoever put another file in the source's place meanwhile had it linked, or keeps it where it is.
-    linked, now = shelf.status(name), inbox.status(name)
-    if linked is None or not _is_one(linked, source) or digest(shelf, name) != wanted:
-        if there is None and linked is not None and now is not None and _is_one(linked, now):
-            shelf.drop(name)
+    # Whoever put another file in the source's place meanwhile had it moved, or keeps it where it is.
+    moved, now = shelf.status(name), inbox.status(name)
+    if moved is None or not _is_one(moved, source) or digest(shelf, name) != wanted:
+        if is_new and moved is not None:
+            _take_back(inbox, shelf, name, moved, now)
         return Retained("the source changed while it was moved")
-    if now is not None and _is_one(now, source):
-        os.unlink(name, dir_fd=inbox.fd)
-        inbox.sync()
-    elif now is not None:
+    if now is not None and not _is_one(now, source):
         return Retained("another file took the source's place while it was moved")
+    if now is not None:
+        os.unlink(name, dir_fd=inbox.fd)
+    inbox.sync()
     return Archived(shelf.at(name))
+
+
+def _put(inbox: Directory, shelf: Directory, name: str) -> None:
+    """Give a file its name in the archive, which nothing has: a second one, or where that cannot be its only one."""
+    if _is_held(shelf, name):
+        shelf.drop(name)
+    try:
+        os.link(name, name, src_dir_fd=inbox.fd, dst_dir_fd=shelf.fd, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        os.close(shelf.write_new(name, _HELD))
+        try:
+            os.rename(name, name, src_dir_fd=inbox.fd, dst_dir_fd=shelf.fd)
+        except OSError:
+            shelf.drop(name)
+            raise
+
+
+def _take_back(
+    inbox: Directory, shelf: Directory, name: str, moved: os.stat_result, now: os.stat_result | None
+) -> None:
+    """Undo a move of what turned out to be another file, unless its name is taken by now."""
+    if now is None:
+        os.rename(name, name, src_dir_fd=shelf.fd, dst_dir_fd=inbox.fd)
+    elif _is_one(moved, now):
+        shelf.drop(name)
+
+
+def _is_held(shelf: Directory, name: str) -> bool:
+    """Whether a name is held for a file that a killed mover had not got there."""
+    with suppress(RestanteError):
+        found = shelf.read(name, len(_HELD) + 1)
+        return found is not None and found[0] == _HELD
+    return False
 
 
 def obstacle(inbox: Directory, shelf: Directory, name: str, wanted: str) -> str:
@@ -163,8 +203,8 @@ def obstacle(inbox: Directory, shelf: Directory, name: str, wanted: str) -> str:
         return "source missing or not a regular file"
     if digest(inbox, name) != wanted:
         return "digest drift; verify it again before another attempt"
-    # One file with both names is what a killed archiver left.
-    if there is not None and not _is_one(there, source):
+    # One file with both names is what a killed archiver left, or a name that it held.
+    if there is not None and not _is_one(there, source) and not _is_held(shelf, name):
         return "destination exists; history is never replaced"
     return ""
 

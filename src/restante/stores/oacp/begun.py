@@ -15,9 +15,9 @@ from restante.autonomy.measuring import Wish
 from restante.domain.errors import Damaged, NothingThere, RestanteError
 from restante.ports.receiving import After, Begun
 from restante.stores.files import remove, replace
+from restante.stores.oacp.delivering import mend
 from restante.stores.oacp.index import make_ours
 from restante.stores.oacp.layout import AGENTS, OURS, OUTBOX, PROJECTS, STATE
-from restante.stores.oacp.posting import mend
 
 if TYPE_CHECKING:
     from collections.abc import Container

@@ -26,6 +26,8 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _STALE_SECONDS = 3600.0
 _KIND = stat.S_IFMT(0xFFFF)
 _SHOWN = (stat.S_IFREG, stat.S_IFLNK)
+# What ``os.link`` says where a filesystem has no hard links, or a system lets nobody link what is another user's.
+NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -202,7 +204,7 @@ class Directory:
         try:
             os.link(name, new, src_dir_fd=self.fd, dst_dir_fd=into.fd, follow_symlinks=False)
         except OSError as error:
-            if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK):
+            if error.errno not in NO_LINKS:
                 raise
             if into.status(new) is not None:
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), new) from None

@@ -120,8 +120,12 @@ class Tree:
 
     def open_agent(self, project: str, agent: str, *names: str) -> Directory:
         """Open a directory of an agent's; see ``check_agent`` and ``open``."""
-        self.check_agent(project, agent)
-        return self.open(PROJECTS, project, AGENTS, agent, *names)
+        _check_names(project, agent)
+        try:
+            return self.open(PROJECTS, project, AGENTS, agent, *names)
+        except NothingThere:
+            self.check_agent(project, agent)
+            raise
 
     def projects(self) -> list[str]:
         """Return the names of all projects; none where there is no tree."""
@@ -139,10 +143,7 @@ class Tree:
             UsageError: The name could lead out of the tree.
             NothingThere: There is no such project; the error names those that are spelt like it.
         """
-        if not is_project(project):
-            raise UsageError(
-                f"{project!r} is not the name of a project", remedy="give a name without '/' or a dot first"
-            )
+        _check_names(project)
         try:
             self.open(PROJECTS, project).close()
         except NothingThere:
@@ -150,12 +151,11 @@ class Tree:
 
     def check_agent(self, project: str, agent: str) -> None:
         """Refuse what is no agent of a project; raises as ``check_project`` does."""
-        if not AGENT.fullmatch(agent):
-            raise UsageError(f"{agent!r} is not the name of an agent", remedy=NAME_HELP)
-        self.check_project(project)
+        _check_names(project, agent)
         try:
             self.open(PROJECTS, project, AGENTS, agent).close()
         except NothingThere:
+            self.check_project(project)
             raise unknown("agent", agent, self.agents(project), f"project {project}") from None
 
     def _names(self, is_one: Callable[[str], bool], *place: str) -> list[str]:
@@ -164,6 +164,13 @@ class Tree:
                 return sorted(name for name in directory.directories() if is_one(name))
         except NothingThere:
             return []
+
+
+def _check_names(project: str, agent: str | None = None) -> None:
+    if agent is not None and not AGENT.fullmatch(agent):
+        raise UsageError(f"{agent!r} is not the name of an agent", remedy=NAME_HELP)
+    if not is_project(project):
+        raise UsageError(f"{project!r} is not the name of a project", remedy="give a name without '/' or a dot first")
 
 
 def unknown(what: str, name: str, known: Iterable[str], place: str) -> NothingThere:

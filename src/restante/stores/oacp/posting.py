@@ -1,38 +1,25 @@
-"""Sending: what is written is proven first, and stands in every inbox and in the outbox, or nowhere.
-
-A message is first written whole as an *intent*, ``projects/<project>/state/restante/.sending/<file name>``, durably;
-then it is put into the inboxes in the order of ``to``, and last the intent itself becomes the outbox's copy. Whoever is
-killed on the way leaves the intent. The next one to send there finds that nobody holds its lock, and finishes what had
-begun: if any recipient has the message, all get it and the outbox too; if none has, it was never sent.
-"""
+"""What a sender says becomes a message whose bytes are proven to arrive as they were meant, before any is written."""
 
 from __future__ import annotations
 
-import fcntl
 import os
-from contextlib import suppress
 from datetime import UTC, timedelta
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from restante.autonomy.vocabulary import MESSAGE_TYPES
-from restante.domain.errors import NothingThere, Refused, RestanteError, UsageError
-from restante.stores.files import failure
-from restante.stores.oacp.layout import AGENTS, ARCHIVE, INBOX, OURS, OUTBOX, PROJECTS, STATE
+from restante.domain.errors import NothingThere, Refused, UsageError
 from restante.stores.oacp.names import AGENT, NAME_HELP, SUFFIX, UNITS
-from restante.stores.oacp.reading import MOST_BYTES, NotYaml, read_fields
+from restante.stores.oacp.reading import MOST_BYTES
 from restante.stores.oacp.rendering import render
 from restante.stores.oacp.threads import conversation_of
 from restante.stores.oacp.validating import validate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from datetime import datetime
 
-    from restante.stores.oacp.directory import Directory
     from restante.stores.oacp.layout import Tree
 
-# No agent is called so: the directory stands beside those of agents.
-SENDING = ".sending"
 # The person who uses the tree: the only sender that needs no place in it, and then keeps no copy.
 PERSON = "human"
 
@@ -93,18 +80,6 @@ class Prepared(NamedTuple):
     raw: bytes
     fields: dict[str, str | list[str]]
     warnings: tuple[str, ...] = ()
-
-
-class Delivered(NamedTuple):
-    """Where a message is now.
-
-    Attributes:
-        inboxes: Its path in each recipient's inbox, in the order of ``to``.
-        outbox: The path of the sender's copy; empty where a person who has no place in the tree sent it.
-    """
-
-    inboxes: tuple[str, ...]
-    outbox: str
 
 
 def parse_expiry(text: str, now: datetime) -> datetime:
@@ -179,166 +154,6 @@ def fresh_conversation(sender: str, now: datetime, random: Callable[[int], bytes
     return f"conv-{now.astimezone(UTC):%Y%m%d}-{sender[:51]}-{drawn[:6].hex()}-{number:06}"
 
 
-def deliver(
-    tree: Tree, prepared: Prepared, *, commit: Callable[[], None] | None = None, mailbox: str = ""
-) -> Delivered:
-    """Put a message into every inbox and the outbox, durably, or nowhere.
-
-    Args:
-        tree: The tree.
-        prepared: The message.
-        commit: Called once the message is sure to be delivered unless this fails, to note what belongs to it. What it
-            raises takes the message back.
-        mailbox: The agent whose mailbox keeps the intent, and mends it; empty for the project's.
-
-    Raises:
-        StorageFailed: It stands nowhere.
-        Unsafe: A part of the way is a symbolic link.
-    """
-    if not mailbox:
-        mend(tree, prepared.project)
-    with _sending(tree, prepared.project, mailbox) as sending:
-        fd = -1
-        try:
-            fd = _intend(sending, prepared)
-            if commit:
-                commit()
-            _distribute(tree, prepared, sending, _recipients(prepared.fields))
-        except OSError as error:
-            raise failure(sending.at(prepared.name), error) from error
-        finally:
-            sending.drop(prepared.name)
-            if fd >= 0:
-                os.close(fd)
-    return _places(tree, prepared)
-
-
-def _intend(sending: Directory, prepared: Prepared) -> int:
-    """Write the intent and return it open and locked: a mender takes what is locked for a live sender's."""
-    hidden = f".{prepared.name}.{os.urandom(3).hex()}"
-    fd = sending.write_new(hidden, prepared.raw)
-    try:
-        # Locked before it has the name that menders look for. Filesystems without locks have no menders either.
-        with suppress(OSError):
-            fcntl.flock(fd, fcntl.LOCK_EX)
-        os.rename(hidden, prepared.name, src_dir_fd=sending.fd, dst_dir_fd=sending.fd)
-        sending.sync()
-    except BaseException:
-        sending.drop(hidden)
-        os.close(fd)
-        raise
-    return fd
-
-
-def mend(tree: Tree, project: str, mailbox: str = "", *, promised: Callable[[str], bool] = lambda _: False) -> int:
-    """Finish what killed senders left in a project; return how much that was.
-
-    Args:
-        tree: The tree.
-        project: The project.
-        mailbox: As in ``deliver``.
-        promised: Whether a message of this file name is to be delivered although nobody has it yet.
-    """
-    try:
-        sending = tree.open(PROJECTS, project, STATE, OURS, *([mailbox] if mailbox else []), SENDING)
-    except RestanteError:
-        return 0
-    with sending:
-        sending.sweep()
-        return sum(_mend(tree, project, sending, name, promised=promised(name)) for name, _ in sending.messages())
-
-
-def _mend(tree: Tree, project: str, sending: Directory, name: str, *, promised: bool) -> bool:
-    try:
-        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=sending.fd)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if sending.status(name) is None:
-            return False
-        # What is no message was cut by a power loss, before anything was told.
-        with suppress(NotYaml):
-            _finish(tree, project, sending, name, promised=promised)
-        sending.drop(name)
-    except (OSError, RestanteError):
-        return False
-    finally:
-        os.close(fd)
-    return True
-
-
-def _finish(tree: Tree, project: str, sending: Directory, name: str, *, promised: bool) -> None:
-    found = sending.read(name, MOST_BYTES)
-    if found is None:
-        return
-    fields = cast("dict[str, str | list[str]]", read_fields(found[0]))
-    to = _recipients(fields)
-    have = [place for place, agent in enumerate(to) if _has(tree, project, agent, name)]
-    for agent in to:
-        with tree.open_agent(project, agent, INBOX) as inbox:
-            inbox.sweep(f".{name}.")
-    if have or promised:
-        # They were served in order: whoever comes before one that has it had it too, and may be done with it.
-        _distribute(tree, Prepared(project, name, found[0], fields), sending, to[have[-1] + 1 :] if have else to)
-
-
-def _has(tree: Tree, project: str, agent: str, name: str) -> bool:
-    with suppress(NothingThere), tree.open(PROJECTS, project, AGENTS, agent, INBOX) as inbox:
-        if inbox.status(name):
-            return True
-        with suppress(NothingThere), inbox.inside(ARCHIVE) as archive:
-            return archive.status(name) is not None
-    return False
-
-
-def _distribute(tree: Tree, prepared: Prepared, sending: Directory, to: Sequence[str]) -> None:
-    """Give everybody a copy of their own, first under a hidden name, then all under the message's."""
-    ready: list[tuple[Directory, str]] = []
-    given: list[Directory] = []
-    temporary = f".{prepared.name}.tmp-{os.getpid()}-{os.urandom(3).hex()}"
-    try:
-        for agent in to:
-            inbox = tree.open_agent(prepared.project, agent, INBOX)
-            ready.append((inbox, temporary))
-            os.close(inbox.write_new(temporary, prepared.raw))
-        for inbox, hidden in ready:
-            inbox.link(hidden, inbox, prepared.name)
-            given.append(inbox)
-            inbox.drop(hidden)
-            inbox.sync()
-        _file(tree, prepared, sending)
-    except BaseException:
-        for inbox in given:
-            inbox.drop(prepared.name)
-        raise
-    finally:
-        for inbox, hidden in ready:
-            inbox.drop(hidden)
-            inbox.close()
-
-
-def _file(tree: Tree, prepared: Prepared, sending: Directory) -> None:
-    """Make the intent the outbox's copy."""
-    sender = str(prepared.fields["from"])
-    if not _keeps_copies(tree, prepared.project, sender):
-        return
-    with tree.open(PROJECTS, prepared.project, AGENTS, sender) as agent, agent.make(OUTBOX) as outbox:
-        # It may be there, by a sender that was killed right after: no other message has this name.
-        with suppress(FileExistsError):
-            sending.link(prepared.name, outbox, prepared.name)
-            os.chmod(prepared.name, outbox.file_mode(), dir_fd=outbox.fd)
-        outbox.sync()
-
-
-def _sending(tree: Tree, project: str, mailbox: str) -> Directory:
-    with tree.open(PROJECTS, project) as place, place.make(STATE) as state, state.make(OURS) as ours:
-        if not mailbox:
-            return ours.make(SENDING)
-        with ours.make(mailbox) as agent:
-            return agent.make(SENDING)
-
-
 def _check_people(tree: Tree, project: str, letter: Letter) -> None:
     if not letter.to:
         raise UsageError("no recipient is named", remedy="name 1 to 10 agents")
@@ -353,7 +168,8 @@ def _check_people(tree: Tree, project: str, letter: Letter) -> None:
         tree.check_agent(project, letter.sender)
 
 
-def _keeps_copies(tree: Tree, project: str, sender: str) -> bool:
+def keeps_copies(tree: Tree, project: str, sender: str) -> bool:
+    """Whether a sender has an outbox: a person needs no place in the tree."""
     try:
         tree.check_agent(project, sender)
     except NothingThere:
@@ -368,7 +184,7 @@ def _thread(
     if letter.conversation or not (letter.parent and letter.inherits):
         return letter.conversation, ()
     found = None
-    if _keeps_copies(tree, project, letter.sender):
+    if keeps_copies(tree, project, letter.sender):
         found = conversation_of(tree, project, letter.sender, letter.parent, accept=accept)
     if found is None:
         return "", (
@@ -413,17 +229,3 @@ def _auth(raw: bytes) -> dict[str, str]:
 
     trailer = split_trailer(raw)
     return {"auth": trailer.value} if trailer.state == "ok" else {}
-
-
-def _recipients(fields: dict[str, str | list[str]]) -> list[str]:
-    to = fields["to"]
-    return [to] if isinstance(to, str) else list(dict.fromkeys(to))
-
-
-def _places(tree: Tree, prepared: Prepared) -> Delivered:
-    sender = str(prepared.fields["from"])
-    base = (PROJECTS, prepared.project, AGENTS)
-    return Delivered(
-        tuple(tree.path(*base, agent, INBOX, prepared.name) for agent in _recipients(prepared.fields)),
-        tree.path(*base, sender, OUTBOX, prepared.name) if _keeps_copies(tree, prepared.project, sender) else "",
-    )

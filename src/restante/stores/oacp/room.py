@@ -14,9 +14,9 @@ from restante.domain.message import Message, Priority, Scope, Sender
 from restante.domain.receipt import Decision, Receipt
 from restante.domain.text import iso
 from restante.stores.oacp.book import Case, receipt_line
+from restante.stores.oacp.delivering import SENDING
 from restante.stores.oacp.index import pending, stamp_of
 from restante.stores.oacp.layout import AGENTS, ARCHIVE, INBOX, OURS, PROJECTS, STATE
-from restante.stores.oacp.posting import SENDING
 from restante.stores.oacp.reading import MOST_BYTES, NotYaml, read_fields
 from restante.stores.oacp.validating import validate
 

@@ -21,10 +21,11 @@ from restante.domain.text import iso, one_line
 from restante.stores.oacp.archive import Retained, end_moves, move, obstacle_to, transfer
 from restante.stores.oacp.book import apply, receipt_line
 from restante.stores.oacp.bookfile import BookFile
+from restante.stores.oacp.delivering import deliver, mend
 from restante.stores.oacp.following import Teller, parse_cursor
 from restante.stores.oacp.layout import ARCHIVE, INBOX, OURS, PROJECTS, STATE
 from restante.stores.oacp.names import CONVERSATION
-from restante.stores.oacp.posting import Letter, deliver, mend, prepare
+from restante.stores.oacp.posting import Letter, prepare
 from restante.stores.oacp.room import WITHDRAWN, Library, Room, arrival_line, message_of
 
 if TYPE_CHECKING:
