@@ -10,7 +10,7 @@ import pytest
 
 from restante.domain.receiving import wake_text
 
-from .conftest import PLANNER
+from .conftest import PLANNER, WORKER
 
 if TYPE_CHECKING:
     from .conftest import Cast
@@ -61,3 +61,16 @@ def test_a_wake_names_a_mailbox_on_one_short_line(mailbox: str, only_reports: bo
     text = wake_text([mailbox], "restante", only_reports=only_reports)
     assert text.isprintable()
     assert len(text) < 600
+
+
+def test_what_proves_an_arming_is_told_to_its_session_alone(cast: Cast) -> None:
+    mailbox = f"session:{PLANNER}"
+    armed = cast.by(PLANNER, "monitor", "arm", mailbox, "--scheduled", "--owner", "task-secret")
+    assert armed.code == 0, armed
+    for words in (("status", mailbox), ("status",), ("prompt", mailbox)):
+        answer = cast.by(WORKER, "monitor", *words, "--json")
+        assert "task-secret" not in answer.out + answer.err
+        assert "task-secret" in cast.by(PLANNER, "monitor", *words, "--json").out
+    assert cast.by(WORKER, "monitor", "prompt", mailbox).code == 4
+    assert cast.by(WORKER, "monitor", "stop", mailbox, "--owner", "task-secret").code == 0
+    assert cast.by(PLANNER, "monitor", "status", mailbox).code == 0, "it stands"

@@ -7,7 +7,7 @@ import os
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, ParamSpec
 
-from restante.domain.errors import Busy, Damaged, NothingThere, RoleHeld, UsageError
+from restante.domain.errors import Busy, Damaged, Forbidden, NothingThere, RoleHeld, UsageError
 from restante.domain.monitor import MonitorState, Plan
 from restante.domain.monitoring import Word
 from restante.faces.cli import monitor_render as render
@@ -19,7 +19,9 @@ from restante.faces.cli.windows import number_from
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from restante.domain.monitor import Monitor
     from restante.domain.monitoring import Answer
+    from restante.domain.outlook import Outlook
     from restante.vigil import Vigil
 
 NOTHING_NOW = 2
@@ -199,7 +201,8 @@ def status(mailbox: str | None, now: str | None, directory: str, as_json: bool) 
     armed = [one for one in found if one.monitor]
     active = sum(one.monitor is not None and one.monitor.state is MonitorState.ACTIVE for one in armed)
     if as_json:
-        say(json_line({"monitors": [render.json_of_outlook(one, at) for one in found], "active": active}))
+        told = [render.json_of_outlook(_without_token(one, vigil), at) for one in found]
+        say(json_line({"monitors": told, "active": active}))
         return 0 if armed else NOT_ARMED
     for one in found:
         say(render.of_outlook(one, at, is_one_of_many=mailbox is None))
@@ -231,6 +234,8 @@ def prompt(mailbox: str, directory: str, as_json: bool) -> int:
     monitor = vigil.outlook(mailbox).monitor
     if monitor is None:
         raise NothingThere(f"{mailbox} is not armed", remedy=f"restante monitor prepare {mailbox}")
+    if not _may_act(monitor, vigil):
+        raise Forbidden(f"{mailbox} is watched for another session", remedy="let that session or a person ask")
     text = _prompt_for(mailbox, monitor.token, vigil)
     say(json_line({"prompt": text}) if as_json else text, end="\n" if as_json else "")
     return 0
@@ -290,6 +295,19 @@ def _prompt_for(mailbox: str, token: str, vigil: Vigil) -> str:
     from restante.faces.cli.monitor_prompt import prompt_for
 
     return prompt_for(mailbox, token, vigil.command)
+
+
+def _may_act(monitor: Monitor, vigil: Vigil) -> bool:
+    """Tell whether who asks may be told what proves an arming: the session that is woken, or a person, proven."""
+    identity = vigil.identity
+    return identity.verified and identity.session in ("", monitor.session)
+
+
+def _without_token(outlook: Outlook, vigil: Vigil) -> Outlook:
+    monitor = outlook.monitor
+    if monitor is None or _may_act(monitor, vigil):
+        return outlook
+    return outlook._replace(monitor=monitor._replace(token=""))
 
 
 def _armed(answer: Answer, mailbox: str, at: datetime, vigil: Vigil, *, as_json: bool) -> int:
