@@ -15,7 +15,7 @@ from restante.domain.text import visible
 from restante.faces.desktop.ground import Ground
 from restante.faces.desktop.memory import Memory
 from restante.faces.desktop.texts import text
-from restante.faces.desktop.watching import Watching
+from restante.faces.desktop.watching import counting
 from restante.wiring.desktop import reason_for_silence, worktree_of
 from restante.wiring.opening import check_no_agent
 from restante.wiring.single import PATIENCE_SECONDS, Call, answer_calls, first_or_call, only_one
@@ -95,7 +95,7 @@ def _show(environment: Mapping[str, str], worktree: str, listener: socket.socket
     must_end = True
     try:
         window = Window(ground, memory, ground.way_in(), application.setBadgeNumber)
-        watching = Watching(environment, window.counted.emit)
+        watching = counting(environment, window.counted.emit)
         _answer(window, listener)
         _held = _listen_to_signals(application)
         if reason := reason_for_silence(environment):

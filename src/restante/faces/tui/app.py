@@ -13,7 +13,7 @@ from textual.message import Message
 from restante.faces.tui.base import PeopleScreen
 from restante.faces.tui.overview import OverviewScreen
 from restante.faces.tui.texts import text
-from restante.faces.tui.watching import Watching
+from restante.wiring.watching import Watching
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +85,12 @@ class PeopleApp(App[None]):
         self.is_live = True
         # One thread: what is asked later sees what was asked earlier, and databases are opened once.
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="restante-tui")
-        self._watching = Watching(ground, lambda is_live: self._hear(is_live=is_live))
+        self._watching = Watching(
+            ground.environment,
+            ground.directory,
+            lambda _window, _server: self._hear(is_live=True),
+            lambda: self._hear(is_live=False),
+        )
 
     async def ask(self, work: Callable[[Ground], _Result]) -> _Result:
         """Ask something in the thread beside; raises whatever it raises."""

@@ -96,12 +96,9 @@ class Ground:
         """The person's window: onto the server if one lives now, else onto what is kept here."""
         server = server_of(self.environment)
         if self._window is None or server != self._server:
-            self._window, self._roles, self._server = self.another_window(), None, server
+            self._window, self._roles = open_window(self.environment, self.directory), None
+            self._server = server
         return self._window
-
-    def another_window(self) -> Window:
-        """Return a window for another thread."""
-        return open_window(self.environment, self.directory)
 
     def look(self, wanted: str = "") -> Look:
         """Look at everything, the most urgent first.

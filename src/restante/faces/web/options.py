@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.responses import RedirectResponse
 
-from restante.config import OPTIONS, value_of
+from restante.config import OPTIONS, shown_value
 from restante.domain.duration import parse_duration
 from restante.domain.errors import UsageError
 from restante.faces.web import access
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from restante.config import Option, Settings
     from restante.domain.overview import Persistence, Retention
     from restante.exchange import Exchange
     from restante.exchange.window import LocalWindow
@@ -29,10 +30,6 @@ class _Chosen(NamedTuple):
     retention: Retention
 
 
-# What could be used to get in is not shown, not even to whoever is in.
-_HIDDEN = frozenset({"database.url", "server.url"})
-
-
 async def show(hub: Hub, visitor: Visitor, _: Request) -> Response:
     """Show what is in force."""
 
@@ -40,9 +37,7 @@ async def show(hub: Hub, visitor: Visitor, _: Request) -> Response:
         return _Chosen(window.persistence(), window.choices.may_search, window.choices.retention())
 
     chosen = await hub.run(visitor.claim, work)
-    options = [
-        (one.name, one.help, _shown(one.name, value_of(hub.settings, one), visitor), one.default) for one in OPTIONS
-    ]
+    options = [(one.name, one.help, _shown(hub.settings, one, visitor), one.default) for one in OPTIONS]
     values = {"options": options, **chosen._asdict(), **await access.values(hub, visitor)}
     return page("options.html", values, visitor)
 
@@ -66,7 +61,7 @@ async def change(hub: Hub, visitor: Visitor, request: Request) -> Response:
     return RedirectResponse(f"{ROOT}/settings", 303, headers=HEADERS)
 
 
-def _shown(name: str, value: object, visitor: Visitor) -> str:
+def _shown(settings: Settings, option: Option, visitor: Visitor) -> str:
+    shown = shown_value(settings, option)
     # The texts are the person's whose server it is: addresses, and words of commands.
-    is_hidden = name in _HIDDEN or (visitor.owner and isinstance(value, str))
-    return ("set" if value else "") if is_hidden else str(value)
+    return ("set" if shown else "") if visitor.owner and option.kind is str else shown
