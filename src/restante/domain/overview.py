@@ -243,6 +243,18 @@ class Persistence(NamedTuple):
     has_server: bool = False
 
 
+class Flow(NamedTuple):
+    """What one sender posted to one session since a time.
+
+    Attributes:
+        posted: How many messages.
+        pending: How many of them still wait for an answer.
+    """
+
+    posted: int
+    pending: int
+
+
 class Retention(NamedTuple):
     """How long what concerns an owner's sessions is kept.
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from restante.domain.finding import Finding
     from restante.domain.mailbox import Counts, Entry
     from restante.domain.message import Draft
-    from restante.domain.overview import Cleared, Late, Persistence, Reading, Row, Trace, Watched
+    from restante.domain.overview import Cleared, Flow, Late, Persistence, Reading, Row, Trace, Watched
     from restante.domain.receipt import Action, Decision
     from restante.domain.registry import Arrival, Identity, Session
     from restante.domain.why import Explanation
@@ -345,8 +345,8 @@ class LocalWindow:
                 cursor, only, parts.sessions, boxes, owner, tell, only_news=only_news, roles=parts.role_rooms
             )
 
-    def flows(self, since: datetime) -> dict[tuple[str, str], int]:
-        """Return how many messages were posted since a time, by sender and addressed session, to the person."""
+    def flows(self, since: datetime) -> dict[tuple[str, str], Flow]:
+        """Return what was posted since a time, by sender and addressed session, to the person."""
         if self._identity.session or not self._identity.verified:
             raise Forbidden("who writes to whom is shown to the person", remedy="restante ls")
         with self._parts.keeping.held() as boxes:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from restante.domain.checkpoint import Moment
     from restante.domain.mailbox import Counts, Entry
     from restante.domain.message import Draft
-    from restante.domain.overview import Cleared, Handed, Late, Persistence, Reading, Row, Trace, Watched
+    from restante.domain.overview import Cleared, Flow, Handed, Late, Persistence, Reading, Row, Trace, Watched
     from restante.domain.receipt import Action, Decision
     from restante.domain.registry import Arrival, Identity, Latch, Presence, Process, Session
     from restante.domain.why import Explanation
@@ -148,8 +148,8 @@ class Boxes(Protocol):
     def debts(self, owner: str) -> dict[str, set[str]]:
         """Return, for each sender of pending mail (a session's id), the sessions that hold some of it."""
 
-    def flows(self, owner: str, since: datetime) -> dict[tuple[str, str], int]:
-        """Return how many messages were posted since a time, by sender (``Sender.name``) and addressed session."""
+    def flows(self, owner: str, since: datetime) -> dict[tuple[str, str], Flow]:
+        """Return what was posted since a time, by sender (``Sender.name``) and addressed session."""
 
     def owners(self) -> list[str]:
         """Return whose mailboxes there are, sorted."""

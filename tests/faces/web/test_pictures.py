@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from restante.domain.mailbox import Counts
-from restante.domain.overview import Row
+from restante.domain.overview import Flow, Row
 from restante.domain.registry import Presence, Session
 from restante.faces.web.history import SPAN_SECONDS, History, Sample
 from restante.faces.web.pictures import graph_of, sparkline
@@ -21,16 +21,21 @@ def row(name: str, *waits_for: str) -> Row:
 
 
 def test_the_picture_has_an_arrow_for_whoever_wrote_and_tells_where_an_answer_is_missing() -> None:
-    flows = {("session:a", "b"): 2, ("session:b", "a"): 1, ("human", "a"): 3, ("session:unknown", "a"): 9}
+    flows = {
+        ("session:a", "b"): Flow(2, 0),
+        ("session:b", "a"): Flow(1, 0),
+        ("human", "a"): Flow(3, 1),
+        ("session:unknown", "a"): Flow(9, 9),
+    }
     graph = graph_of([row("a", "b"), row("b"), row("c")], flows, "you")
     assert graph
     assert {one.name for one in graph.nodes} == {"you", "a", "b"}
     told = {(one.one, one.other): (one.letters, one.waits) for one in graph.edges}
-    assert told == {("a", "b"): (2, True), ("b", "a"): (1, False), ("you", "a"): (3, False)}
+    assert told == {("a", "b"): (2, True), ("b", "a"): (1, False), ("you", "a"): (3, True)}
 
 
 def test_two_arrows_between_the_same_two_do_not_lie_on_each_other() -> None:
-    graph = graph_of([row("a"), row("b")], {("session:a", "b"): 1, ("session:b", "a"): 1}, "you")
+    graph = graph_of([row("a"), row("b")], {("session:a", "b"): Flow(1, 0), ("session:b", "a"): Flow(1, 0)}, "you")
     assert graph
     one, other = graph.edges
     assert (one.x1, one.y1) != (other.x2, other.y2)
@@ -43,7 +48,7 @@ def test_there_is_no_picture_where_nobody_wrote() -> None:
 def test_of_many_those_who_wait_are_drawn_and_the_rest_is_counted() -> None:
     rows = [row(f"s{number:02}") for number in range(30)]
     rows[29] = row("s29", "s28")
-    flows = {(f"session:s{number:02}", f"s{number + 1:02}"): 1 for number in range(29)}
+    flows = {(f"session:s{number:02}", f"s{number + 1:02}"): Flow(1, 0) for number in range(29)}
     graph = graph_of(rows, flows, "you")
     assert graph
     assert len(graph.nodes) == 12

@@ -19,9 +19,8 @@ pytestmark = pytest.mark.slow
 
 
 def _turn(actor: Actor, *, has_ended: bool) -> None:
-    actor.ask("POST", f"/sessions/{actor.id}/turn", {"ended": False})
-    if has_ended:
-        actor.ask("POST", f"/sessions/{actor.id}/turn", {"ended": True})
+    for ended in (False, True) if has_ended else (False, True, False):
+        actor.ask("POST", f"/sessions/{actor.id}/turn", {"ended": ended})
 
 
 def test_the_pictures_of_the_story(page: Page, ground: Ground, tmp_path: Path) -> None:
@@ -46,13 +45,15 @@ def test_the_pictures_of_the_story(page: Page, ground: Ground, tmp_path: Path) -
     ground.person_posts(docs, "Mention nested lists in the tour.")
     rows = page.locator("#live tbody tr")
     expect(rows).to_have_count(4)
-    page.set_viewport_size({"width": 1000, "height": 640})
+    page.set_viewport_size({"width": 1000, "height": 830})
     pictures = {"overview": "/", "mailbox": f"/mailbox?at=session:{parser.id}"}
     for name, path in pictures.items():
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
             page.goto(ground.ui + path)
             expect(page.locator("#connection")).to_have_text("live")
+            if name == "overview":
+                expect(page.locator("svg.graph")).to_be_visible()
             page.screenshot(path=os.path.join(place, f"{name}-{scheme}.png"))
     kept = sorted(os.listdir(place))
     assert {f"{name}-{scheme}.png" for name in pictures for scheme in ("light", "dark")} <= set(kept)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from restante.domain.overview import Row
+    from restante.domain.overview import Flow, Row
     from restante.exchange import Exchange
     from restante.exchange.window import LocalWindow
     from restante.faces.web.entering import Visitor
@@ -51,7 +51,7 @@ async def part(hub: Hub, visitor: Visitor, request: Request) -> Response:
 async def picture(hub: Hub, visitor: Visitor, _: Request) -> Response:
     """Show who wrote to whom within a day, and where an answer is waited for."""
 
-    def work(exchange: Exchange, window: LocalWindow) -> tuple[list[Row], dict[tuple[str, str], int]]:
+    def work(exchange: Exchange, window: LocalWindow) -> tuple[list[Row], dict[tuple[str, str], Flow]]:
         return window.sessions(), window.flows(exchange.clock.now() - _PICTURED)
 
     rows, flows = await hub.run(visitor.claim, work)

@@ -10,7 +10,7 @@ from restante.faces.web.history import SPAN_SECONDS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from restante.domain.overview import Row
+    from restante.domain.overview import Flow, Row
     from restante.faces.web.history import Sample
 
 # More circles than this are a knot that nobody reads; the list says it all anyway.
@@ -76,17 +76,19 @@ class Spark(NamedTuple):
     most: int
 
 
-def graph_of(rows: Sequence[Row], flows: Mapping[tuple[str, str], int], person: str) -> Graph | None:
+def graph_of(rows: Sequence[Row], flows: Mapping[tuple[str, str], Flow], person: str) -> Graph | None:
     """Return who wrote to whom; ``None`` where nobody did.
 
     Args:
         rows: The sessions; those that come first are drawn where there is no room for all.
-        flows: How many messages were posted lately, by sender and session.
+        flows: What was posted lately, by sender and session.
         person: What the person is called in it.
     """
     by_id = {row.session.id: row for row in rows}
     waiting = {(row.session.id, other) for row in rows for other in row.waits_for if other in by_id}
-    counted = {(_node_of(sender, by_id), to): count for (sender, to), count in flows.items() if to in by_id}
+    lately = {(_node_of(sender, by_id), to): flow for (sender, to), flow in flows.items() if to in by_id}
+    counted = {pair: flow.posted for pair, flow in lately.items()}
+    waiting |= {(one, to) for (one, to), flow in lately.items() if flow.pending and one is not None}
     pairs = [(one, to) for one, to in dict.fromkeys([*waiting, *counted]) if one is not None and one != to]
     involved = {one for pair in pairs for one in pair}
     # Who waits deserves a place more than who only wrote; the person has one anyway.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from restante.domain.ids import compose
 from restante.domain.mailbox import Counts
-from restante.domain.overview import Fate, Trace
+from restante.domain.overview import Fate, Flow, Trace
 from restante.domain.receipt import Action, Decision
 from restante.stores.sql.addressing import address_at
 from restante.stores.sql.counting import last_event
@@ -130,11 +130,12 @@ class SqlBoxes:
                 debts.setdefault(sender[len(PREFIX) :], set()).add(session_id)
         return debts
 
-    def flows(self, owner: str, since: datetime) -> dict[tuple[str, str], int]:
-        """Return how many messages were posted since a time, by sender and addressed session."""
+    def flows(self, owner: str, since: datetime) -> dict[tuple[str, str], Flow]:
+        """Return what was posted since a time, by sender and addressed session."""
+        now = to_ms(self._clock.now())
         with self._database.reading() as run:
-            rows = run.all("flows", owner=owner, first=compose("msg", since, 0)) if run else []
-        return {(sender, at[len(PREFIX) :]): count for sender, at, count in rows if at.startswith(PREFIX)}
+            rows = run.all("flows", owner=owner, first=compose("msg", since, 0), now=now) if run else []
+        return {(sender, at[len(PREFIX) :]): Flow(*counts) for sender, at, *counts in rows if at.startswith(PREFIX)}
 
     def _one_by_one(
         self, owner: str, look: Callable[[Ledger], _Answer], session_ids: Iterable[str] | None = None

@@ -274,8 +274,9 @@ WHERE b.owner = :owner;
 
 -- name: flows
 -- Who posted how much to which mailboxes of an owner from an id on: ids sort by time, so older mail is not looked at.
-SELECT m.sender, b.address, count(*) FROM mailboxes AS b
-JOIN messages AS m ON m.mailbox = b.id AND m.id >= :first
+SELECT m.sender, b.address, count(*),
+    count(CASE WHEN m.closed = '' AND (m.expires_ms IS NULL OR m.expires_ms > :now) THEN 1 END)
+FROM mailboxes AS b JOIN messages AS m ON m.mailbox = b.id AND m.id >= :first
 WHERE b.owner = :owner GROUP BY m.sender, b.address;
 
 -- name: owners_of_boxes

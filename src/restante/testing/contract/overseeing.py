@@ -9,7 +9,7 @@ from restante.domain.errors import MailboxDeleted, MailboxFull
 from restante.domain.limits import Limits
 from restante.domain.mailbox import Acknowledgement, Counts, Mark
 from restante.domain.message import Sender
-from restante.domain.overview import Fate
+from restante.domain.overview import Fate, Flow
 from restante.domain.receipt import Action, Decision
 from restante.domain.registry import Arrival
 from restante.testing.contract.base import refused_with
@@ -55,8 +55,12 @@ class Overseeing(SessionsBase):
             boxes.box("one", "").acknowledge([Acknowledgement(mine[0].id, Decision.ACCEPTED)], "reader")
             boxes.box("two", "").post(make_draft("by a person"))
             boxes.box("other", "bob").post(make_draft("foreign", sender=ANN))
-            assert boxes.flows("", since) == {(ANN.name, "one"): 2, (ANN.name, "two"): 1, ("human", "two"): 1}
-            assert boxes.flows("bob", since) == {(ANN.name, "other"): 1}
+            assert boxes.flows("", since) == {
+                (ANN.name, "one"): Flow(2, 1),
+                (ANN.name, "two"): Flow(1, 1),
+                ("human", "two"): Flow(1, 1),
+            }
+            assert boxes.flows("bob", since) == {(ANN.name, "other"): Flow(1, 1)}
 
     def test_every_change_of_a_mailbox_is_an_event_and_looking_is_none(self, tmp_path: Path) -> None:
         """Posts, marks, words, withdrawals, expiry once it is recorded, and the end of it."""
