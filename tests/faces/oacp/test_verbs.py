@@ -48,6 +48,15 @@ def test_a_call_that_cannot_work_ends_with_2(oacp: Oacp, words: tuple[str, ...])
     assert oacp(*words).code == 2
 
 
+@pytest.mark.parametrize("verb", ["setup", "session-init", "retention", "memory", "org-memory", "write-event"])
+def test_a_verb_that_is_not_there_says_so_and_what_to_do_instead(oacp: Oacp, home: Path, verb: str) -> None:
+    for words in ((verb,), (verb, "claude", "--json"), ("help", verb), (verb, "--help")):
+        told = oacp(*words)
+        assert (told.code, told.out) == (2, "")
+        assert f"`oacp {verb}` is not there in Restante: " in told.err
+    assert list(home.iterdir()) == []
+
+
 @pytest.mark.parametrize("words", [("--help",), ("send", "--help"), ("help", "watch"), ("trust", "--help")])
 def test_help_is_there(oacp: Oacp, words: tuple[str, ...]) -> None:
     told = oacp(*words)

@@ -37,6 +37,15 @@ _FORMER = {
     "autonomy-outcome": "autonomy",
     "autonomy-finalize": "autonomy",
 }
+# What the original has, or 0.4.3 had, and why it is not here.
+_ABSENT = {
+    "setup": "`restante install --skills` puts hooks and the skill check-inbox in place",
+    "session-init": "the hooks of `restante install` tell a session of its mail when it starts",
+    "retention": "it left the original, too; `restante archive ID --sha256 D` puts a message aside",
+    "memory": "it left the original, too; a project's memory/ is plain files",
+    "org-memory": "it left the original, too",
+    "write-event": "it left the original, too",
+}
 
 
 def main(words: list[str]) -> None:
@@ -57,6 +66,9 @@ def dispatch(words: list[str]) -> int:
         print(f"oacp {VERSION} (restante {__version__})")  # noqa: T201
         return 0
     verb, rest = _named(words)
+    if verb in _ABSENT:
+        sys.stderr.write(f"ERROR: `oacp {verb}` is not there in Restante: {_ABSENT[verb]}.\n")
+        return 2
     if verb not in _VERBS:
         sys.stderr.write(f"ERROR: unknown command {words[0]!r}\nRun `oacp --help` for usage.\n")
         return 2
