@@ -6,8 +6,10 @@ import os
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.vigil.station import ALICE, T1, T2, Station
 
+from restante.domain.errors import Forbidden
 from restante.domain.monitoring import Word
 from restante.domain.registry import Identity
 from restante.roster import Roster
@@ -59,3 +61,16 @@ def test_an_account_ends_no_waiter_by_a_role_of_the_same_name(station: Station) 
     assert station.bells() == before
     station.post()
     assert station.look().word is Word.WAKE
+
+
+@pytest.mark.parametrize("adapter", ["codex-socket", "claude-socket"])
+def test_only_a_person_arms_what_starts_a_turn_over_a_connection_of_the_programs_own(
+    station: Station, adapter: str
+) -> None:
+    station.roster(T1).join(ALICE)
+    with pytest.raises(Forbidden, match="for the person"):
+        station.vigil(T1).arm(ALICE, adapter=adapter)
+    assert station.rows() == []
+    armed = station.vigil().arm(ALICE, session=T1, adapter=adapter).monitor
+    assert armed
+    assert armed.adapter == adapter

@@ -93,7 +93,8 @@ class Vigil(Ground):
             UsageError: Such a mailbox cannot be watched, nobody is named to be woken, or the token is none.
             NothingThere: The role has not joined, or the session is not there.
             RoleHeld: Another session holds the role, or the mailbox is watched for another one.
-            Forbidden: A session asks for another one, or nothing proves that it is what it says.
+            Forbidden: A session asks for another one, or for a way that only a person chooses; or nothing proves that
+                it is what it says.
         """
         parts, owner, now = self._parts, self.identity.owner, self._now(now)
         home = parse_address(mailbox).home
@@ -101,6 +102,7 @@ class Vigil(Ground):
             raise UsageError(f"{mailbox} cannot be watched yet", remedy="watch a role, a session or a worktree")
         self._check_proven()
         found = arming.session_to_wake(session, self.identity, parts.sessions)
+        is_person = not self.identity.session
         if home is Home.SESSION and mailbox != found.address:
             raise UsageError(f"{mailbox} is another session's mailbox", remedy=f"watch {found.address}")
         wanted = Arming(
@@ -110,7 +112,7 @@ class Vigil(Ground):
             found.vendor,
             self._generation(mailbox, found) if home is Home.ROLE else 0,
             plan,
-            "scheduled" if plan is Plan.SCHEDULED else parts.adapter(found.vendor, adapter),
+            "scheduled" if plan is Plan.SCHEDULED else parts.adapter(found.vendor, adapter, is_person=is_person),
             check_token(token) if token else parts.new_token(),
             is_given=bool(token),
             gone=self._gone(mailbox, owner, found),

@@ -55,15 +55,17 @@ class VigilParts(Protocol):
     def command(self) -> str:
         """How an agent calls this installation."""
 
-    def adapter(self, vendor: str, name: str = "") -> str:
+    def adapter(self, vendor: str, name: str = "", *, is_person: bool = True) -> str:
         """Return the name of the way to wake a session of an agent program.
 
         Args:
             vendor: The agent program.
-            name: The way that a person chose; empty for the usual one of the program.
+            name: The way that was chosen; empty for the usual one of the program.
+            is_person: Whether a person chose it.
 
         Raises:
             UsageError: There is no way of that name.
+            Forbidden: A session chose one that only a person may.
         """
 
     def new_token(self) -> str:

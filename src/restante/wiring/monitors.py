@@ -7,7 +7,7 @@ import sys
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from restante.domain.errors import Refused, UsageError
+from restante.domain.errors import Forbidden, Refused, UsageError
 from restante.domain.outlook import NO_WAY
 from restante.domain.registry import Identity
 from restante.vigil import Vigil
@@ -48,14 +48,19 @@ class MonitorParts(SessionParts):
 
         return command_name(os.path.dirname(sys.executable), self._environment)
 
-    def adapter(self, vendor: str, name: str = "") -> str:
+    def adapter(self, vendor: str, name: str = "", *, is_person: bool = True) -> str:
         """Return the name of the way to wake a session; see ``VigilParts.adapter``."""
-        from restante.agents.wake import ADAPTERS, DEFAULTS
+        from restante.agents.wake import ADAPTERS, DEFAULTS, OF_THE_PERSON
 
         if not name:
             return DEFAULTS.get(vendor, NO_WAY)
         if name not in (*ADAPTERS, NO_WAY):
             raise UsageError(f"there is no way {name!r} to wake a session", remedy=f"one of: {', '.join(ADAPTERS)}")
+        if name in OF_THE_PERSON and not is_person:
+            raise Forbidden(
+                f"{name} is for the person to choose: it starts a turn over a connection of the program's own",
+                remedy="let the person arm it, with --session; or leave --adapter out",
+            )
         return name
 
     def new_token(self) -> str:

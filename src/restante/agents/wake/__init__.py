@@ -26,5 +26,8 @@ ADAPTERS = {
     "scheduled": ("scheduled", "Scheduled"),
 }
 
+# Ways that only a person arms: each starts a turn over a connection that the program keeps for itself.
+OF_THE_PERSON = frozenset({"codex-socket", "claude-socket"})
+
 # Agent program -> what is used without being named.
 DEFAULTS = {name: one.wake for name, one in PROGRAMS.items() if one.wake}
