@@ -13,7 +13,7 @@ from restante.faces.oacp.ends import run
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# The contract that is spoken, and which spellings of 0.4.3 are understood.
+# The contract that is spoken; the spellings of 0.4.3 are understood.
 VERSION = "0.5.4"
 _VERBS: dict[str, tuple[str, str]] = {
     "init": ("setting_up:init", "Create a project"),
@@ -29,13 +29,6 @@ _VERBS: dict[str, tuple[str, str]] = {
     "autonomy": ("records:autonomy", "Record a person's decision, checkpoints, the end of work"),
     "envelope": ("enveloping:envelope", "Compile, show or clear what a running task may do"),
     "doctor": ("doctor:doctor", "Check the tree"),
-}
-# As 0.4.3 spells them.
-_FORMER = {
-    "key": "trust",
-    "add-agent": "agent",
-    "autonomy-outcome": "autonomy",
-    "autonomy-finalize": "autonomy",
 }
 # What the original has, or 0.4.3 had, and why it is not here.
 _ABSENT = {
