@@ -16,6 +16,7 @@ from tests.receiving.world import Recorder, until
 from restante.agents.wake.claude_rewake import ClaudeRewake
 from restante.domain.monitor import Target, Wake, Woken
 from restante.domain.outlook import Hearing
+from restante.system.ears import write_fifo
 
 if TYPE_CHECKING:
     from tests.receiving.world import World
@@ -99,7 +100,7 @@ def test_684_a_pipe_that_somebody_holds_open_proves_no_wake(world: World) -> Non
     )
     assert lock.stdout is not None
     assert lock.stdout.readline() == "held\n"
-    waker = ClaudeRewake(str(world.data), patience=0.5)
+    waker = ClaudeRewake(str(world.data), write_fifo, patience=0.5)
     woken = waker.wake(Target("alice-1", "claude", "", alice, 1, 1, "a1b2"), "Mail waits")
     assert (woken.wake, "does not answer" in woken.reason) == (Wake.UNCONFIRMED, True)
     lock.kill()

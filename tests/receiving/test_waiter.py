@@ -20,6 +20,7 @@ from restante.agents.wake.claude_rewake import ClaudeRewake
 from restante.domain.monitor import Target, Wake
 from restante.domain.outlook import Mode
 from restante.domain.registry import Identity
+from restante.system.ears import write_fifo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +67,7 @@ class Waiters:
         return process
 
     def waits(self, session: str = SESSION) -> bool:
-        return ClaudeRewake(str(self.world.data)).waits(session)
+        return ClaudeRewake(str(self.world.data), write_fifo).waits(session)
 
     def begin_and_wait(self, event: str = "SessionStart", *, shell: str = "sh") -> subprocess.Popen[str]:
         process = self.begin(event, shell=shell)
@@ -194,7 +195,7 @@ def test_mail_that_came_within_the_turn_wakes_after_its_stop(world: World, waite
 def test_a_host_wakes_by_the_waiter_and_knows_that_it_did(world: World, waiters: Waiters, claude: str) -> None:
     world.arm(claude)
     process = waiters.begin_and_wait()
-    woken = ClaudeRewake(str(world.data)).wake(target(claude), "Mail waits for x. Run: restante inbox")
+    woken = ClaudeRewake(str(world.data), write_fifo).wake(target(claude), "Mail waits for x. Run: restante inbox")
     assert (woken.wake, woken.receipt) == (Wake.CONFIRMED, "a1b2c3")
     assert ended(process) == (2, "Mail waits for x. Run: restante inbox\n")
     assert until(lambda: not waiters.left()), waiters.left()
@@ -222,7 +223,7 @@ def test_a_waiter_answers_a_ping_and_a_stopped_one_is_found_by_its_silence(
 ) -> None:
     world.arm(claude)
     process = waiters.begin_and_wait()
-    waker = ClaudeRewake(str(world.data), patience=0.5)
+    waker = ClaudeRewake(str(world.data), write_fifo, patience=0.5)
     time.sleep(0.5)
     before = waker.heard(SESSION)
     waker.ping(SESSION)
@@ -332,7 +333,7 @@ def test_a_recorded_wake_is_not_mistaken_for_another(world: World, waiters: Wait
     world.arm(claude)
     (world.data / "bells" / f"session.{SESSION}.woken").write_text("older\n")
     process = waiters.begin_and_wait()
-    assert ClaudeRewake(str(world.data)).wake(target(claude, "newer"), "Mail").wake is Wake.CONFIRMED
+    assert ClaudeRewake(str(world.data), write_fifo).wake(target(claude, "newer"), "Mail").wake is Wake.CONFIRMED
     assert ended(process)[0] == 2
     assert Recorder().woken == []
 

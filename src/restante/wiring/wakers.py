@@ -9,6 +9,7 @@ from restante.agents.wake import ADAPTERS
 from restante.domain.registry import Presence
 from restante.exchange import Exchange
 from restante.programs import PROGRAMS
+from restante.system.ears import write_fifo
 from restante.system.places import data_directory
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Wakers:
         settings, environment, outward = self._parts.settings, self._environment, self._outward
         arguments: dict[str, tuple[object, ...]] = {
             "codex-queue": (outward, self._presence),
-            "claude-rewake": (data_directory(environment),),
+            "claude-rewake": (data_directory(environment), write_fifo),
             "opencode": (settings.wake_opencode, environment),
             "gemini": (),
             "command": (settings.wake_command, outward),

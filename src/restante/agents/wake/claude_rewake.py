@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 from restante.domain.monitor import Wake, Woken
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from restante.domain.monitor import Target
 
 # Lines for the waiter: (w)ake with a word and a text, (p)ing.
@@ -36,14 +38,18 @@ class ClaudeRewake:
 
     Args:
         data_directory: Where the bells are.
+        write: Writes a line to a FIFO that somebody reads, and tells whether it was; never waits, never raises.
         patience: Seconds to wait for the waiter's answer.
     """
 
     name = "claude-rewake"
     is_default = True
 
-    def __init__(self, data_directory: str, *, patience: float = _PATIENCE) -> None:
+    def __init__(
+        self, data_directory: str, write: Callable[[str, bytes], bool], *, patience: float = _PATIENCE
+    ) -> None:
         self._directory = os.path.join(data_directory, "bells")
+        self._write = write
         self._patience = patience
 
     def can_wake(self, target: Target) -> str:
@@ -62,7 +68,7 @@ class ClaudeRewake:
         if reason:
             return Woken(Wake.IMPOSSIBLE, reason)
         line = f"w {target.nonce} {' '.join(text.split())}"[:_LONGEST] + "\n"
-        if not self._write(target.session, line.encode("ascii", "replace")):
+        if not self._write(self._path(target.session, ".fifo"), line.encode("ascii", "replace")):
             return Woken(Wake.UNCONFIRMED, "the waiter takes nothing: its pipe is full")
         end = time.monotonic() + self._patience
         while time.monotonic() < end:
@@ -91,7 +97,7 @@ class ClaudeRewake:
 
     def ping(self, session: str) -> None:
         """Ask a waiter for a sign of life; it touches its file."""
-        self._write(session, b"p\n")
+        self._write(self._path(session, ".fifo"), b"p\n")
 
     def heard(self, session: str) -> float:
         """Return when a waiter last gave a sign of life, in seconds of the epoch; 0 for never."""
@@ -107,18 +113,6 @@ class ClaudeRewake:
             finally:
                 os.close(fd)
         return ""
-
-    def _write(self, session: str, line: bytes) -> bool:
-        try:
-            fd = os.open(self._path(session, ".fifo"), os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            return stat.S_ISFIFO(os.fstat(fd).st_mode) and os.write(fd, line) == len(line)
-        except OSError:
-            return False
-        finally:
-            os.close(fd)
 
     def _take_back(self, session: str, line: bytes) -> None:
         """Take a line out of a waiter's pipe that was not taken yet; what others wrote stays there."""
