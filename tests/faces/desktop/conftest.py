@@ -184,7 +184,9 @@ class Desk:
         until(has_gone, "the dialog is gone")
 
     def xdotool(self, *words: str) -> str:
-        done = subprocess.run(["xdotool", *words], env=self.environment, capture_output=True, text=True)
+        done = subprocess.run(
+            ["xdotool", *words], env=self.environment, capture_output=True, text=True, timeout=PATIENCE
+        )
         return done.stdout.strip()
 
     def windows(self) -> list[str]:

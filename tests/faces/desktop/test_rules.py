@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from restante.faces.desktop.rules import Fate, Origin, fate_of, origin_of, page_of, worktree_at
+from restante.faces.desktop.rules import Fate, Origin, bare, fate_of, origin_of, page_of, worktree_at
 
 OWN = Origin("http", "127.0.0.1", 8377)
 HERE = "http://127.0.0.1:8377"
@@ -84,3 +84,9 @@ def test_a_mailbox_of_a_worktree_is_about_it_and_other_pages_are_about_none() ->
     assert worktree_at(f"{HERE}/ui/mailbox?at=worktree%3A%2Fa%2Fb&show=all") == "/a/b"
     for path in ("/ui/mailbox?at=session:1", "/ui/mailbox", "/ui/compose", "/ui/worktrees", "/ui/enter?key=k"):
         assert worktree_at(HERE + path) is None
+
+
+def test_a_name_and_a_password_in_an_address_do_not_come_into_the_window() -> None:
+    assert bare("https://ann:secret@mail.example:8443/ui/enter?key=a@b") == "https://mail.example:8443/ui/enter?key=a@b"
+    assert bare(f"{HERE}/ui/enter?key=k") == f"{HERE}/ui/enter?key=k"
+    assert bare("") == ""

@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
-from tests.faces.desktop.conftest import PROGRAM, until
+from tests.faces.desktop.conftest import until
 
 from restante.wiring.sessions import open_window
 
@@ -96,6 +95,19 @@ def test_a_second_start_brings_the_first_window_to_the_front(desk: Desk) -> None
     assert done.returncode == 0, done.stderr
     shown.at(page_of(desk.worktree))
     assert len(desk.windows()) == 1
+
+
+def test_whoever_signed_out_comes_in_again_by_loading_the_page_or_starting_it_again(desk: Desk) -> None:
+    shown = desk.show()
+    for come_in in (
+        lambda: desk.press(shown.titled("Restante"), "F5"),
+        lambda: desk.words("desktop"),
+    ):
+        shown.at("/ui/")
+        shown.click("form[action$='/leave'] button")
+        until(lambda: shown.look("document.querySelector('nav') === null"), "nobody is known")
+        come_in()
+        until(lambda: shown.look("document.querySelector('nav') !== null"), "the person is known")
 
 
 def test_what_was_killed_leaves_nothing_in_the_way_and_loses_no_mail(desk: Desk) -> None:
@@ -274,13 +286,3 @@ def test_a_second_start_is_told_of_a_window_that_does_not_answer(desk: Desk) -> 
         shown.process.send_signal(signal.SIGCONT)
     assert done.returncode == 5
     assert "does not answer" in done.stderr
-
-
-def test_the_parts_are_asked_for_by_name(desk: Desk) -> None:
-    without = f"import sys; sys.modules['PySide6'] = None; {PROGRAM[-1]}"
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", without, "desktop"], env=desk.environment, capture_output=True, text=True
-    )
-    assert done.returncode == 4
-    assert "pip install 'restante[desktop]'" in done.stderr
-    assert desk.windows() == []

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from restante.faces.desktop.rules import Origin
 
 # What only a window can do is hidden in the pages. Scripts of pages see nothing of the world that this one runs in.
+_WORLD = QWebEngineScript.ScriptWorldId.ApplicationWorld.value
+_IS_STRANGER = "document.querySelector('header nav') === null"
 _REVEAL = 'for (const one of document.querySelectorAll("[data-desktop]")) one.hidden = false;'
 _ATTRIBUTES = (
     (QWebEngineSettings.WebAttribute.JavascriptCanOpenWindows, False),
@@ -110,8 +112,12 @@ class Pages(QWebEnginePage):
         script.setName("restante-desktop")
         script.setSourceCode(_REVEAL)
         script.setInjectionPoint(QWebEngineScript.InjectionPoint.DocumentReady)
-        script.setWorldId(QWebEngineScript.ScriptWorldId.ApplicationWorld.value)
+        script.setWorldId(_WORLD)
         self.scripts().insert(script)
+
+    def ask_whether_stranger(self, told: Callable[[object], None]) -> None:
+        """Tell later whether the page that is shown knows nobody: who left, or whose cookie is worth nothing now."""
+        self.runJavaScript(_IS_STRANGER, _WORLD, told)
 
     def acceptNavigationRequest(self, url: QUrl | str, kind: QWebEnginePage.NavigationType, is_main: bool) -> bool:  # noqa: N802
         """Tell Qt whether the page may go there; answer what is not for a page to answer."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from restante.config import load_settings
 from restante.domain.errors import NothingThere, Refused, RestanteError, Unreachable
+from restante.faces.desktop.rules import bare
 from restante.wiring.desktop import ask_to_end, is_alive, process_started
 from restante.wiring.opening import page_url
 from restante.wiring.sessions import open_roster, open_window
@@ -58,14 +59,14 @@ class Ground:
         """
         with self._lock:
             try:
-                return page_url(self.environment, wait=patience)
+                return bare(page_url(self.environment, wait=patience))
             except NothingThere:
                 self._start()
             end = time.monotonic() + _PATIENCE_SECONDS
             while True:
                 has_ended = self._child is None or self._child.poll() is not None
                 try:
-                    return page_url(self.environment)
+                    return bare(page_url(self.environment))
                 except NothingThere as error:
                     if has_ended or time.monotonic() > end:
                         words = "the server ended while it began" if has_ended else "the server does not begin"

@@ -52,6 +52,12 @@ def origin_of(url: str) -> Origin | None:
     return Origin(parts.scheme, parts.hostname, port or _PORTS[parts.scheme])
 
 
+def bare(url: str) -> str:
+    """Return an address without the name and password that may stand in it."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
 def fate_of(url: str, own: Origin, *, is_click: bool, is_main: bool) -> Fate:
     """Tell what becomes of a way that a page wants to go.
 

@@ -98,7 +98,7 @@ class Window(QMainWindow):
         keys = QKeySequence.StandardKey
         acts: tuple[tuple[str, QKeySequence.StandardKey, Callable[[], object]], ...] = (
             ("menu.back", keys.Back, self._view.back),
-            ("menu.reload", keys.Refresh, self._view.reload),
+            ("menu.reload", keys.Refresh, self._load_again),
             ("menu.close", keys.Close, self.close),
             ("menu.larger", keys.ZoomIn, lambda: self._zoom(_ZOOM_STEP)),
             ("menu.smaller", keys.ZoomOut, lambda: self._zoom(-_ZOOM_STEP)),
@@ -140,6 +140,9 @@ class Window(QMainWindow):
         if worktree and worktree_at(self.pages.url().toString()) == "":
             self.pages.load(QUrl(page_of(self.pages.origin, worktree)))
 
+    def _load_again(self) -> None:
+        self.pages.ask_whether_stranger(lambda is_stranger: self._lose() if is_stranger else self._view.reload())
+
     def _lose(self) -> None:
         self._is_lost = True
         self._again.start()
@@ -167,6 +170,8 @@ class Window(QMainWindow):
 
     def choose(self) -> None:
         """Let the person choose a folder, and show the worktree that it belongs to."""
+        if not self._ground.is_local:
+            return
         now = self._memory.now
         start = now.worktree or next(iter(now.chosen), "")
         found = QFileDialog.getExistingDirectory(self, text("choose.title"), start)
@@ -228,6 +233,8 @@ class Window(QMainWindow):
     def _answer(self, worktree: str, done: Callable[[], None]) -> None:
         if worktree:
             self.open_worktree(worktree)
+        else:
+            self.pages.ask_whether_stranger(lambda is_stranger: self._lose() if is_stranger else None)
         self.show_again()
         done()
 
