@@ -161,7 +161,7 @@ class ListScreen(PeopleScreen):
         yield Rows(id="list", classes="short")
         with VerticalScroll(id="reading"):
             yield Static(id="letter", markup=False)
-        yield Footer()
+        yield Footer(compact=True)
 
     def show_chosen(self) -> None:
         """Say what is known of the chosen line."""

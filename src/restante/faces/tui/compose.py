@@ -80,7 +80,7 @@ class ComposeScreen(PeopleScreen):
         with Horizontal(id="buttons"):
             yield Button(text("compose.send"), id="send", compact=True)
             yield Button(text("compose.anyway"), id="anyway", variant="error", compact=True)
-        yield Footer()
+        yield Footer(compact=True)
 
     def on_mount(self) -> None:
         """Begin with whom, or with the text where that is known."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from restante.faces.tui.around import Monitors
 
 # What the columns beside the last one want, and the least that each can do with.
-_SESSION, _STATE, _HEARING = (18, 10), (10, 8), (16, 0)
+_SESSION, _STATE, _HEARING = (18, 10), (10, 8), (16, 8)
 _LEAST_MAILBOX = 16
 
 

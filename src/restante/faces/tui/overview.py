@@ -58,7 +58,7 @@ class OverviewScreen(PeopleScreen):
         yield Input(id="filter", compact=True, placeholder=text("overview.filter"), restrict=PRINTABLE)
         yield Rows(id="list")
         yield Static(id="detail", classes="line", markup=False)
-        yield Footer()
+        yield Footer(compact=True)
 
     def on_mount(self) -> None:
         """Begin in the list."""

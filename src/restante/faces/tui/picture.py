@@ -78,7 +78,7 @@ class PictureScreen(PeopleScreen):
         yield Static(id="notices", classes="line notice", markup=False)
         with VerticalScroll(id="reading"):
             yield Static(id="letter", markup=False)
-        yield Footer()
+        yield Footer(compact=True)
 
     def on_mount(self) -> None:
         """Let it be scrolled."""
