@@ -101,13 +101,15 @@ def test_a_monitor_says_what_happens_when_mail_comes_and_is_stopped_when_asked_a
     vigil.arm(f"session:{session}", session=session)
 
     async def story(eye: Eye) -> None:
-        await eye.sees("builder")
+        await eye.sees("builder", "1 monitor wakes nobody")
         await eye.press("m")
         await eye.sees("builder", "active", "When mail comes: ", "Listener: none", "0 unseen, 0 noticed, mark 0")
         await eye.press("x")
         await eye.sees("Stop watching this mailbox?")
         await eye.press("enter")
         await eye.sees("No mailbox is watched.")
+        await eye.press("escape")
+        await eye.until(lambda text: "Why look" in text and "wakes nobody" not in text, "the overview without it")
 
     looking(story)
     assert not vigil.outlooks()

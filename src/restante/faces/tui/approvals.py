@@ -9,6 +9,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label, Select, Static
 
+from restante.faces.tui import around
 from restante.faces.tui.base import ListScreen
 from restante.faces.tui.plain import PRINTABLE, body, cell, exactly, fitted, when
 from restante.faces.tui.texts import text
@@ -45,7 +46,7 @@ class ApprovalsScreen(ListScreen):
 
     async def refill(self) -> None:
         """Show what waits now."""
-        found, now = await self.ask(lambda ground: ground.approvals())
+        found, now = await self.ask(around.waiting)
         if self.is_attached:
             self._found, self._now = {one.key: one for one in found}, now
             self.show()
@@ -92,7 +93,7 @@ class ApprovalsScreen(ListScreen):
         self.app.push_screen(DecideScreen(decision, one), write)
 
     async def _write(self, key: str, decision: str, note: str, grant: str) -> None:
-        await self.ask(lambda ground: ground.decide(key, decision, note, grant))
+        await self.ask(lambda ground: around.decide(ground, key, decision, note, grant))
         if self.is_attached:
             self._done = text(f"approvals.done.{decision}")
             self.stirred()

@@ -1,4 +1,4 @@
-"""What the screen asks beside mail: repeats, monitors, settings. Each takes the ground that it asks on."""
+"""What the screen asks beside mail: approvals, repeats, monitors, settings. Each takes the ground that it asks on."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from restante.config import OPTIONS, load_settings, shown_value
 from restante.domain.errors import RestanteError
+from restante.wiring import approvals
 from restante.wiring.grounds import worktrees_around
 from restante.wiring.repeating import change_repeat, repeats_in
 from restante.wiring.switching import waiting_on_disk
@@ -50,6 +51,17 @@ class Force(NamedTuple):
     persistence: Persistence
     waiting: int
     values: Sequence[tuple[Option, str]]
+
+
+def waiting(ground: Ground) -> tuple[list[approvals.Waiting], datetime]:
+    """Return what waits for an approval, the oldest first, and the time of the look."""
+    worktrees = worktrees_around(row.session.worktree for row in ground.window.sessions())
+    return approvals.waiting(ground.environment, worktrees), ground.now()
+
+
+def decide(ground: Ground, key: str, decision: str, note: str, grant: str) -> None:
+    """Write a decision into an audit record; see ``wiring.approvals.decide``."""
+    approvals.decide(ground.environment, waiting(ground)[0], key, decision, note, grant)
 
 
 def repeats(ground: Ground) -> Repeats:

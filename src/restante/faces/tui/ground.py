@@ -13,6 +13,7 @@ from restante.domain.address import Home, parse_address
 from restante.domain.errors import Forbidden, NothingThere, Refused, RestanteError, Unreachable
 from restante.domain.letters import View
 from restante.domain.lifecycle import Show
+from restante.domain.outlook import Mode
 from restante.domain.overview import mutual_waits
 from restante.domain.registry import Claim
 from restante.domain.urgency import most_urgent_first
@@ -49,6 +50,7 @@ class Look(NamedTuple):
         seats: The roles, the most unseen mail first.
         worktrees: The worktrees that are known on this machine.
         waiting: How many messages wait for an approval.
+        troubled: The mailboxes that are watched and wake nobody.
         pairs: Names of sessions that wait for each other.
         now: The time of the look.
         problems: What could not be looked at, in words.
@@ -59,6 +61,7 @@ class Look(NamedTuple):
     seats: Sequence[Seat]
     worktrees: Sequence[str]
     waiting: int
+    troubled: Sequence[str]
     pairs: Sequence[tuple[str, str]]
     now: datetime
     problems: tuple[str, ...] = ()
@@ -124,10 +127,14 @@ class Ground:
         except RestanteError as error:
             # Whoever never asked for OACP trees is not told that they cannot be read.
             problems += [] if isinstance(error, Refused) else [error.message]
+        troubled: list[str] = []
+        # Where a server is configured its machine keeps them, which the screen of monitors says; faults, the roles say.
+        with suppress(RestanteError):
+            troubled = [one.mailbox for one in self.vigil.outlooks() if one.mode is Mode.TURN or one.trouble]
         titles = {row.session.id: row.session.title for row in everything}
         pairs = [(titles[one], titles[other]) for one, other in mutual_waits(everything)]
         rows = most_urgent_first(everything, wanted)
-        return Look(rows, everything, seats, worktrees, waiting, pairs, roles.clock.now(), tuple(problems))
+        return Look(rows, everything, seats, worktrees, waiting, troubled, pairs, roles.clock.now(), tuple(problems))
 
     def view(self, address: str, *, before: int = 0, show: Show = Show.ALL) -> View:
         """Look into a mailbox; it marks nothing.
@@ -219,15 +226,6 @@ class Ground:
                 raise copy.problem or Refused(f"nothing was left for {copy.role}")
             return Left(copy.role, copy.posted.message.id, duplicate=copy.posted.duplicate)
         raise NothingThere(f"nothing can be left at {writing.to!r} from here", remedy="choose one of the list")
-
-    def approvals(self) -> tuple[list[approvals.Waiting], datetime]:
-        """Return what waits for an approval, the oldest first, and the time of the look."""
-        worktrees = worktrees_around(row.session.worktree for row in self.window.sessions())
-        return approvals.waiting(self.environment, worktrees), self._roster().clock.now()
-
-    def decide(self, key: str, decision: str, note: str, grant: str) -> None:
-        """Write a decision into an audit record; see ``wiring.approvals.decide``."""
-        approvals.decide(self.environment, self.approvals()[0], key, decision, note, grant)
 
     def now(self) -> datetime:
         """Return the time."""

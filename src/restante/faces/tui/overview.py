@@ -176,6 +176,8 @@ class OverviewScreen(PeopleScreen):
         found = [] if self.people.is_live else [text("live.off")]
         if look.waiting:
             found.append(text("list.approvals", count=look.waiting))
+        if look.troubled:
+            found.append(text("list.troubled", count=len(look.troubled)))
         found += [text("overview.pairs", one=one, other=other) for one, other in look.pairs]
         if not look.everything:
             found.append(text("overview.none"))

@@ -53,6 +53,7 @@ ENGLISH = {
     "list.held": "held by {name}",
     "list.left": "{count:more session fits|more sessions fit}; press / to look for some",
     "list.approvals": "{count:waits|wait} for your approval: press a",
+    "list.troubled": "{count:monitor wakes|monitors wake} nobody, and mail waits for the next turn: press m",
     "list.filtered": "only: {words}",
     "letters.state": "State",
     "letters.from": "From",
