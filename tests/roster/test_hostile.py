@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from restante.domain.errors import Refused
+from restante.domain.errors import Forbidden, Refused
 from restante.services import holding
 
 from .conftest import ALICE, ROLE
@@ -28,3 +28,10 @@ def test_an_owner_has_no_more_roles_than_may_be(town: Town, monkeypatch: pytest.
     town.by().drop("parser/author")
     assert town.by().leave("parser/author")
     town.by().join("parser/fourth")
+
+
+def test_nobody_unproven_makes_a_role(town: Town) -> None:
+    for asks in (town.by(verified=False), town.by(ALICE, verified=False)):
+        with pytest.raises(Forbidden, match="nothing proved"):
+            asks.join(ROLE)
+    assert town.by().seats() == []

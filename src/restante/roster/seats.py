@@ -140,10 +140,12 @@ class Seats:
             BadAddress: It names no role.
             RoleHeld: Another session holds it.
             Refused: There are as many roles as may be.
-            Forbidden: A session is claimed, and nothing proves it.
+            Forbidden: Nothing proves who asks.
         """
         parts, role = self._parts, parse_role(role)
         session = self.session() if self.identity.session else None
+        if not self.identity.verified:
+            raise Forbidden(f"nothing proved who makes {role} a role", remedy="run it in a session, or at a terminal")
         now = parts.clock.now()
         member = holding.join(
             role, self.identity, session, parts.teams, parts.sessions, parts.processes, now, worktree=worktree
