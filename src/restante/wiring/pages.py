@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,6 +52,17 @@ def vigil_for(environment: Mapping[str, str], owner: str) -> Iterator[Vigil]:
         parts.close()
 
 
+class _Kept(NamedTuple):
+    stamp: frozenset[tuple[str, int, int, int]]
+    at: float
+    counts: Counts
+
+
+_KEPT: dict[str, _Kept] = {}
+_KEPT_SECONDS = 300.0
+_MOST_KEPT = 1000
+
+
 class FileBox(NamedTuple):
     """A mailbox that is files of this machine: its address, what it is called, and its numbers."""
 
@@ -70,17 +83,42 @@ def file_boxes(environment: Mapping[str, str], worktrees: Iterable[str]) -> list
     from restante.wiring import open_mailbox
 
     known = tuple(worktrees)
-    named = [(f"worktree:{one}", one, environment) for one in known]
-    with suppress(RestanteError):
-        named += [
-            (f"oacp:{who}", who, dict(environment) | {"OACP_HOME": home}) for home, who in _agents(environment, known)
-        ]
     found: list[FileBox] = []
-    for address, name, place in named:
+    for one in known:
         with suppress(RestanteError):
-            counts = open_mailbox(address, environment=place).counts()
-            found += [FileBox(address, name, counts)] if counts.total else []
-    return found
+            found.append(FileBox(f"worktree:{one}", one, _counts_in(one, environment)))
+    with suppress(RestanteError):
+        for home, who in _agents(environment, known):
+            with suppress(RestanteError):
+                box = open_mailbox(f"oacp:{who}", environment=dict(environment) | {"OACP_HOME": home})
+                found.append(FileBox(f"oacp:{who}", who, box.counts()))
+    return [box for box in found if box.counts.total]
+
+
+def _counts_in(worktree: str, environment: Mapping[str, str]) -> Counts:
+    """Return the numbers of a worktree's mailbox; what no file of it changed since is not read again."""
+    from restante.wiring import open_mailbox
+
+    stamp, now = _stamp_of(os.path.join(worktree, ".codex-mailbox")), time.monotonic()
+    kept = _KEPT.get(worktree)
+    # What waits may expire, which changes no file.
+    if kept and kept.stamp == stamp and (now - kept.at < _KEPT_SECONDS or not kept.counts.pending):
+        return kept.counts
+    counts = open_mailbox(f"worktree:{worktree}", environment=environment).counts()
+    if len(_KEPT) >= _MOST_KEPT:
+        _KEPT.clear()
+    _KEPT[worktree] = _Kept(stamp, now, counts)
+    return counts
+
+
+def _stamp_of(directory: str) -> frozenset[tuple[str, int, int, int]]:
+    """Return what changes with any file of a directory."""
+    try:
+        with os.scandir(directory) as entries:
+            looks = [(one.name, one.stat(follow_symlinks=False)) for one in entries]
+    except OSError:
+        return frozenset()
+    return frozenset((name, look.st_ino, look.st_size, look.st_mtime_ns) for name, look in looks)
 
 
 def oacp_box(environment: Mapping[str, str], worktrees: Iterable[str], agent: str) -> Mailbox:

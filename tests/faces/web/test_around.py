@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,8 +12,13 @@ from playwright.sync_api import expect
 from tests.autonomy.fixtures import HARMLESS
 from tests.inboxes import Inboxes
 
+from restante.domain.message import Draft
+from restante.wiring import open_office
+from restante.wiring.pages import file_boxes
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from playwright.sync_api import Page
     from tests.faces.web.conftest import Ground
@@ -169,3 +176,22 @@ def test_no_inbox_of_files_is_shown_that_is_not_known(page: Page, ground: Ground
     page.goto(f"{ground.ui}/mailbox?at=oacp:demo/nobody")
     expect(page.locator(".error")).to_contain_text("no inbox of 'demo/nobody'")
     faults.clear()
+
+
+def test_files_that_nobody_changed_are_not_read_again_and_changed_ones_are(tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    subprocess.run(["git", "init", "-q", str(tree)], check=True)
+    environment = {"HOME": str(tmp_path), "RESTANTE_DATA": str(tmp_path / "data"), "OACP_HOME": str(tmp_path / "none")}
+    office = open_office(str(tree), environment=environment)
+    office.send(Draft("one"))
+    assert [box.counts.unseen for box in file_boxes(environment, [str(tree)])] == [1]
+    inbox = tree / ".codex-mailbox" / "INBOX.md"
+    was, text = inbox.stat(), inbox.read_bytes()
+    # Other bytes in a file that looks the same to who only asks for its size and time.
+    inbox.write_bytes(b"x" * len(text))
+    os.utime(inbox, ns=(was.st_atime_ns, was.st_mtime_ns))
+    assert [box.counts.unseen for box in file_boxes(environment, [str(tree)])] == [1]
+    inbox.write_bytes(text)
+    office.send(Draft("two"))
+    assert [box.counts.unseen for box in file_boxes(environment, [str(tree)])] == [2]
