@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.receiving.world import Recorder, until
+from tests.receiving.world import PATIENCE, Recorder, until
 
 from restante.agents.hookline import waiter
 from restante.agents.wake.claude_rewake import ClaudeRewake
@@ -344,11 +344,13 @@ def test_a_stopped_waiter_that_goes_on_does_not_wake_for_what_was_collected_mean
 ) -> None:
     world.arm(claude)
     process = waiters.begin_and_wait()
+    # Not while it looks, or it would hold the database until it goes on.
+    assert until(lambda: world.monitor(claude).last_checked)
     time.sleep(0.5)
     os.killpg(process.pid, signal.SIGSTOP)
     with world.hosting():
         world.post(claude)
-        assert until(lambda: world.monitor(claude).failures == 1)
+        assert until(lambda: world.monitor(claude).failures == 1, 2 * PATIENCE)
         assert "does not answer" in world.monitor(claude).last_error
     window = world.exchange.window(Identity("", SESSION, verified=True))
     window.confirm([one.message.id for one in window.read().entries])
