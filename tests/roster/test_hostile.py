@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
 
+from restante import roster
 from restante.domain.errors import Forbidden, Refused
+from restante.domain.message import Draft
 from restante.services import holding
 
 from .conftest import ALICE, ROLE
@@ -35,3 +38,27 @@ def test_nobody_unproven_makes_a_role(town: Town) -> None:
         with pytest.raises(Forbidden, match="nothing proved"):
             asks.join(ROLE)
     assert town.by().seats() == []
+
+
+def test_looking_back_into_a_team_holds_no_more_of_its_mail_than_is_shown(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roster, "_PAGE", 3)
+    roles = [f"parser/r{number}" for number in range(4)]
+    for role in roles:
+        town.by().join(role)
+    text = "x" * 16_000
+    for number in range(40):
+        town.clock.advance(1)
+        town.by().post(roles[number % 4], Draft(f"{number} {text}"))
+    town.by().history("parser", limit=1)
+    tracemalloc.start()
+    try:
+        shown, older = town.by().history("parser", limit=3)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert [entry.message.body.partition(" ")[0] for entry in shown] == ["37", "38", "39"]
+    assert older == 37
+    assert most < 20 * len(text), "a page, what is shown, and what the database holds of them"
+    assert town.by().history("parser", limit=0) == ([], 40)

@@ -60,6 +60,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Roster", "RosterParts"]
 
+_PAGE = 200
+
 
 class Roster(Awaiting):
     """Keeps who holds the roles of teams, and their mail, for one caller. Errors are those of ``domain.errors``.
@@ -262,13 +264,22 @@ class Roster(Awaiting):
         Raises:
             NothingThere: No such role or team has joined, and none has mail.
         """
-        parts, owner = self._parts, self.identity.owner
-        roles = self._roles_of(what)
-        entries = [entry for role in roles for entry in parts.role_boxes.box(role, owner).entries()]
-        entries = self._told(entries)
-        entries.sort(key=lambda entry: (entry.message.created, entry.message.id))
-        shown = entries[-limit:] if limit > 0 else []
-        return shown, len(entries) - len(shown)
+        from heapq import nlargest
+
+        roles, may_be_told, count = self._roles_of(what), self._may_be_told(), 0
+
+        def told() -> Iterator[Entry]:
+            nonlocal count
+            for role in roles:
+                for entry in _all_of(self._parts.role_boxes.box(role, self.identity.owner)):
+                    if may_be_told(entry):
+                        count += 1
+                        yield entry
+
+        # Never all at once: a team's mail may be far more than fits into memory.
+        newest = nlargest(max(limit, 1), told(), key=lambda entry: (entry.message.created, entry.message.id))
+        shown = newest[: max(limit, 0)]
+        return shown[::-1], count - len(shown)
 
     def timeline(
         self, role: str, *, before: int, limit: int, fits: Callable[[Status], bool], find: str = ""
@@ -371,13 +382,12 @@ class Roster(Awaiting):
             return resolve(message_id, [one for member in members for one in boxes.box(member.role, owner).ids()])
         return message_id
 
-    def _told(self, entries: list[Entry]) -> list[Entry]:
+    def _may_be_told(self) -> Callable[[Entry], bool]:
         self._check_may_look()
         if not self.identity.session:
-            return entries
-        mine = set(self.mine())
-        name = self.identity.sender.name
-        return [one for one in entries if one.message.mailbox in mine or one.message.sender.name == name]
+            return lambda _: True
+        mine, name = set(self.mine()), self.identity.sender.name
+        return lambda entry: entry.message.mailbox in mine or entry.message.sender.name == name
 
     def _check_may_look(self) -> None:
         """Refuse the mail of a role to whoever dropped the claim of being a session, or never was the person.
@@ -414,3 +424,11 @@ class Roster(Awaiting):
         from restante.services.screening import RuleScanner, screen
 
         return screen(text, (RuleScanner(), *self._parts.scanners))
+
+
+def _all_of(box: Mailbox) -> Iterator[Entry]:
+    """Yield all messages of a mailbox, a page at a time."""
+    after = 0
+    while page := box.entries(after=after, limit=_PAGE):
+        yield from page
+        after = page[-1].message.number
