@@ -68,6 +68,19 @@ def test_a_form_without_a_length_is_bounded_for_whoever_has_not_entered(
     assert faults_of(shared) == []
 
 
+def test_who_hangs_up_within_a_form_is_no_fault(ground: Ground) -> None:
+    with ground.api.connect() as client:
+        head = "POST /ui/enter HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        client.sendall(f"{head}Content-Length: 100\r\n\r\nname=".encode())
+        # That one is answered says that the other one was begun with.
+        assert ask(ground, "GET", "/ui/").status == 401
+    before = len(ground.server.log)
+    for _ in range(20):
+        assert ask(ground, "GET", "/ui/").status == 401
+    assert faults_of(ground) == []
+    assert len(ground.server.log) == before
+
+
 AS_ANOTHER = """
 import encodings.idna, http.client, os, sys
 connection = http.client.HTTPConnection(sys.argv[1], int(sys.argv[2]), timeout=30)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from starlette.formparsers import MultiPartException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route, Router
 
@@ -130,6 +130,9 @@ async def _form_of(request: Request) -> FormData:
         return await request.form()
     except MultiPartException as error:
         raise UsageError(f"this is no form: {error.message}", remedy="load the page again") from None
+    except ClientDisconnect:
+        # Nobody is there any more to be told.
+        raise UsageError("the form was cut off", remedy="send it again") from None
 
 
 async def _stranger(hub: Hub, request: Request) -> Response:
