@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 PATHS = (
     "/",
     "/part/sessions",
+    "/part/around",
+    "/part/picture",
     "/mailbox?at=session:x",
     "/part/messages?at=session:x",
     "/raw?at=session:x&number=1",
@@ -25,7 +27,7 @@ PATHS = (
     "/settings",
     "/events",
 )
-FORMS = ("/compose", "/part/findings", "/approvals", "/worktrees", "/repeats", "/monitors", "/settings")
+FORMS = ("/compose", "/part/findings", "/approvals", "/worktrees", "/repeats", "/monitors", "/settings", "/access")
 
 
 def ask(ground: Ground, method: str, path: str, *, cookie: str = "", body: str = "", **headers: str) -> Answer:
