@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from restante.stores.oacp.index import Examine
     from restante.stores.oacp.layout import Tree
 
-WITHDRAWN = "withdrawn"
+_WITHDRAWN = "withdrawn"
 PRIORITIES = {"P0": Priority.HIGH, "P1": Priority.HIGH, "P2": Priority.NORMAL, "P3": Priority.LOW}
 TAKEN = "archived by another program"
 
@@ -220,13 +220,18 @@ class Room:
                     return found
         return "its file is gone"
 
+    def make_withdrawn(self) -> Directory:
+        """Open the directory of messages that were taken back; raises as ``Directory.make``."""
+        with self._tree.open(PROJECTS, self._project, STATE, OURS, self._agent) as ours:
+            return ours.make(_WITHDRAWN)
+
     @property
     def _archive(self) -> Directory | None:
         return self._other(ARCHIVE, PROJECTS, self._project, AGENTS, self._agent, INBOX, ARCHIVE)
 
     @property
     def _withdrawn(self) -> Directory | None:
-        return self._other(WITHDRAWN, PROJECTS, self._project, STATE, OURS, self._agent, WITHDRAWN)
+        return self._other(_WITHDRAWN, PROJECTS, self._project, STATE, OURS, self._agent, _WITHDRAWN)
 
     @property
     def _sending(self) -> Directory | None:

@@ -10,23 +10,23 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from restante.autonomy.vocabulary import MESSAGE_TYPES
-from restante.domain.errors import Conflict, MailboxDeleted, NoSuchMessage, Refused, RestanteError
+from restante.domain.errors import Conflict, MailboxDeleted, NoSuchMessage
 from restante.domain.lifecycle import Event, Status, step
 from restante.domain.limits import Limits, check_head, check_room, check_text
 from restante.domain.mailbox import Archived, Counts, Entry, Fault, Mark, Posted
-from restante.domain.message import Priority, Reply, Sender
-from restante.domain.receipt import Action, Receipt
-from restante.domain.text import iso, one_line
-from restante.stores.oacp.archive import Retained, end_moves, move, obstacle_to, transfer
+from restante.domain.message import Reply, Sender
+from restante.domain.receipt import Receipt
+from restante.domain.text import iso
+from restante.stores.oacp.archive import end_moves
 from restante.stores.oacp.book import apply, receipt_line
 from restante.stores.oacp.bookfile import BookFile
 from restante.stores.oacp.delivering import deliver, mend
+from restante.stores.oacp.drafting import letter_of, line_of
 from restante.stores.oacp.following import Teller, parse_cursor
-from restante.stores.oacp.layout import ARCHIVE, INBOX, OURS, PROJECTS, STATE
-from restante.stores.oacp.names import CONVERSATION
-from restante.stores.oacp.posting import Letter, prepare
-from restante.stores.oacp.room import WITHDRAWN, Library, Room, arrival_line, message_of
+from restante.stores.oacp.layout import ARCHIVE, INBOX, PROJECTS
+from restante.stores.oacp.posting import prepare
+from restante.stores.oacp.room import Library, Room, message_of
+from restante.stores.oacp.settling import move_out, obstacle_of, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,19 +39,13 @@ if TYPE_CHECKING:
     from restante.stores.oacp.book import Book, Case, Line
     from restante.stores.oacp.index import Examine
     from restante.stores.oacp.layout import Tree
+    from restante.stores.oacp.posting import Letter
 
-_PRIORITIES = {Priority.HIGH: "P1", Priority.NORMAL: "P2", Priority.LOW: "P3"}
-GUIDANCE = "guidance"
-# What a person leaves is news to the agent, not a task that its policy would have to admit.
-_GUIDANCE_TYPE = "notification"
-# Answers after which the file may leave the inbox; after the others work or a word is still to come.
-_TERMINAL = (Status.ACCEPTED, Status.REJECTED, Status.APPLIED, Status.NOT_APPLICABLE)
 # So often a look begins anew because others wrote meanwhile; then it keeps them waiting for once.
 _MOST_SURVEYS = 8
 # A cursor names what is not in the book yet; more than so much is put into the book instead.
 _MOST_NAMED = 100
 _NO_LIMITS = Limits()
-_SUBJECT = 80
 
 
 class OacpMailbox:
@@ -119,7 +113,7 @@ class OacpMailbox:
             letter = self._letter(room, draft)
             self._check_room(book, draft.sender.name, size, now)
             prepared = prepare(self._tree, self._project, letter, now=now, sign=self._sign)
-            line = self._line(draft, prepared.name, prepared.raw, prepared.fields, now)
+            line = line_of(draft, prepared, self._file.book.number + 1, now)
             noted: list[Line] = []
 
             def note() -> None:
@@ -209,7 +203,7 @@ class OacpMailbox:
                     [{"kind": "receipts", "at": iso(now), "receipts": [receipt_line(one) for one in new]}]
                 )
             for one in cases:
-                self._settle(room, self._case(one), now)
+                settle(room, self._case(one), now)
             return given
 
     def reply(self, to: str, body: str, reader: str) -> Reply:
@@ -230,7 +224,7 @@ class OacpMailbox:
             step(case.standing(now).status, Event.WITHDRAW, message_id=message_id)
             if not case.marks.is_withdrawn:
                 self._file.append([{"kind": "withdrawn", "at": iso(now), "ids": [message_id]}])
-                self._settle(room, self._case(message_id), now)
+                settle(room, self._case(message_id), now)
             return self._case(message_id).standing(now)
 
     def receipts(self, message_id: str) -> list[Receipt]:
@@ -290,7 +284,7 @@ class OacpMailbox:
                 message = room.message(case)
                 if isinstance(message, str):
                     faults.append(Fault(case.file, 0, message))
-                elif reason := self._obstacle(room, case, now):
+                elif reason := obstacle_of(room, case, now):
                     faults.append(Fault(case.file, 0, f"it was answered, and stays in the inbox: {reason}"))
             return [*self._file.faults, *faults]
 
@@ -302,7 +296,7 @@ class OacpMailbox:
         with self._writing() as (room, book, now):
             held = [case for case in book.cases.values() if not case.is_archived]
             done = [case for case in held if case.is_gone or not case.standing(now).is_pending]
-            moved = [case for case in done if self._move(room, case)]
+            moved = [case for case in done if move_out(room, case)]
             self._file.shelve([case.head.id for case in moved], iso(now))
             into = self._tree.path(PROJECTS, self._project, "agents", self._agent, INBOX, ARCHIVE)
             return Archived(len(moved), len([case for case in held if not case.is_gone]) - len(moved), into)
@@ -351,7 +345,7 @@ class OacpMailbox:
                 self._file.append(news)
                 self._remember(news)
                 for case in [one for one in book.cases.values() if one.file in room.files and not one.is_open()]:
-                    self._settle(room, case, now)
+                    settle(room, case, now)
                 yield room, self._file.book, now
 
     def _remember(self, news: list[Line]) -> None:
@@ -381,33 +375,10 @@ class OacpMailbox:
         return case.head._replace(body=draft.body) if isinstance(message, str) else message
 
     def _letter(self, room: Room, draft: Draft) -> Letter:
-        if draft.type != GUIDANCE and draft.type not in MESSAGE_TYPES:
-            raise Refused(
-                f"{self._address} has no messages of type {draft.type!r}",
-                remedy=f"use one of: {', '.join(MESSAGE_TYPES)}",
-            )
-        if not draft.body.strip():
-            raise Refused(f"{self._address} cannot hold a message without text", remedy="write something")
         conversation = draft.conversation
         if not conversation and draft.parent:
             conversation = self._conversation(room, draft.parent)
-        elif conversation and not CONVERSATION.fullmatch(conversation):
-            raise Refused(
-                f"{conversation!r} is no conversation of {self._address}",
-                remedy="answer with the parent's conversation, or with none",
-            )
-        return Letter(
-            sender=draft.sender.name,
-            to=(self._agent,),
-            type=_GUIDANCE_TYPE if draft.type == GUIDANCE else draft.type,
-            subject=draft.subject or one_line(draft.body, _SUBJECT).strip() or "(no subject)",
-            body=draft.body,
-            priority=_PRIORITIES[draft.priority],
-            expires=draft.expires,
-            conversation=conversation,
-            parent=draft.parent,
-            inherits=True,
-        )
+        return letter_of(draft, self._address, self._agent, conversation)
 
     def _conversation(self, room: Room, parent: str) -> str:
         try:
@@ -415,22 +386,6 @@ class OacpMailbox:
         except NoSuchMessage:
             return ""
         return "" if isinstance(message, str) else message.conversation
-
-    def _line(self, draft: Draft, name: str, raw: bytes, fields: dict[str, str | list[str]], now: datetime) -> Line:
-        own = {
-            "scope": draft.scope,
-            "type": draft.type,
-            "subject": draft.subject,
-            **({"client": draft.client_id} if draft.client_id else {}),
-        }
-        return {
-            **arrival_line(name, raw, dict(fields)),
-            "number": self._file.book.number + 1,
-            "at": iso(now),
-            "created": iso(now),
-            "expires": iso(draft.expires) if draft.expires else None,
-            "own": own,
-        }
 
     def _check_room(self, book: Book, sender: str, size: int, now: datetime) -> None:
         pending = [case for case in book.cases.values() if not case.is_gone and case.standing(now).is_pending]
@@ -452,37 +407,3 @@ class OacpMailbox:
         at = max(now, newest.seen_at) if newest and newest.seen_at else now
         at = at.replace(microsecond=at.microsecond // 1000 * 1000)
         return Receipt(self._ids.new("receipt", at), word.message_id, at, *said, reader)
-
-    def _settle(self, room: Room, case: Case, now: datetime) -> None:
-        """Move a message's file where its end says; what cannot be moved is told as a fault, and tried again."""
-        if case.file in room.files and self._is_terminal(case, now):
-            self._move(room, case)
-
-    def _is_terminal(self, case: Case, now: datetime) -> bool:
-        if case.marks.is_withdrawn:
-            return True
-        return case.standing(now).status in _TERMINAL and case.merged.action is not Action.PENDING
-
-    def _obstacle(self, room: Room, case: Case, now: datetime) -> str:
-        """Return why a file cannot leave the inbox; that it could, and nobody has moved it yet, is nothing."""
-        is_due = case.file in room.files and self._is_terminal(case, now)
-        return obstacle_to(room.inbox, case.file, case.sha256) if is_due else ""
-
-    def _move(self, room: Room, case: Case) -> bool:
-        if case.file not in room.files:
-            return True
-        if not case.marks.is_withdrawn:
-            outcome = move(room.inbox, case.file, case.sha256)
-        else:
-            try:
-                with (
-                    self._tree.open(PROJECTS, self._project, STATE, OURS, self._agent) as ours,
-                    ours.make(WITHDRAWN) as place,
-                ):
-                    outcome = transfer(room.inbox, place, case.file, case.sha256)
-            except (OSError, RestanteError):
-                return False
-        if isinstance(outcome, Retained):
-            return False
-        del room.files[case.file]
-        return True
