@@ -29,8 +29,8 @@ def test_an_account_is_told_nothing_of_a_directory_that_it_says_its_session_work
     server: Running, tmp_path: Path, mode: str
 ) -> None:
     other = tmp_path / "other"
-    for place in (".claude", ".codex", ".gemini"):
-        (other / place).mkdir(parents=True)
+    for name in (".claude", ".codex", ".gemini"):
+        (other / name).mkdir(parents=True)
     (other / ".claude" / "settings.local.json").write_text("MYSECRET")
     (other / ".codex" / "hooks.json").write_text("MYSECRET")
     proof = {"Authorization": "Basic " + base64.b64encode(b"bob:a long password").decode()}
