@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PROGRAMS = ("Xvfb", "openbox", "xdotool", "xprop")
+PROGRAMS = ("Xvfb", "openbox", "xdotool", "xprop", "dbus-daemon", "dbus-monitor")
 SIZE = (1280, 900)
 # Debian's packages: what the tests use, and what Qt's browser needs of the system (docs/howto/desktop.md).
-TOOLS = ("xvfb", "openbox", "xdotool", "x11-utils", "fonts-dejavu-core")
+TOOLS = ("xvfb", "openbox", "xdotool", "x11-utils", "dbus", "fonts-dejavu-core")
 LIBRARIES = (
     *("libasound2", "libdbus-1-3", "libegl1", "libfontconfig1", "libgbm1", "libgl1", "libnss3", "libxcb-cursor0"),
     *("libxcb-icccm4", "libxcb-image0", "libxcb-keysyms1", "libxcb-randr0", "libxcb-render-util0", "libxcb-shape0"),
@@ -70,6 +70,29 @@ def screen() -> Iterator[str]:
             for one in (manager, server):
                 one.terminate()
                 one.wait(_PATIENCE)
+
+
+@contextmanager
+def launcher(heard: Path) -> Iterator[str]:
+    """Run what a desktop's launcher hears of badges by; yields its address.
+
+    Args:
+        heard: Where it is written what was heard.
+    """
+    words = ["dbus-daemon", "--session", "--print-address", "--nofork"]
+    bus = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert bus.stdout is not None
+    address = bus.stdout.readline().strip()
+    words = ["dbus-monitor", "--address", address, "interface='com.canonical.Unity.LauncherEntry'"]
+    with open(heard, "wb") as file:
+        monitor = subprocess.Popen(words, stdout=file, stderr=subprocess.DEVNULL)
+    try:
+        yield address
+    finally:
+        for one in (monitor, bus):
+            one.terminate()
+            one.wait(_PATIENCE)
+        bus.stdout.close()
 
 
 def main() -> int:

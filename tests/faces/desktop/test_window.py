@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
+from tests import desktop
 from tests.faces.desktop.conftest import until
 
 from restante.wiring.sessions import open_window
@@ -177,19 +179,24 @@ def test_it_comes_back_where_it_was_with_the_worktree_that_it_showed(desk: Desk)
     desk.show().at("/ui/")
 
 
-def test_the_title_counts_notices_tell_numbers_and_no_word_of_mail_is_on_disk(desk: Desk) -> None:
-    shown = desk.show()
-    desk.session()
-    shown.at("/ui/")
-    shown.click("nav a[href='/ui/settings']")
-    shown.at("/ui/settings")
-    number = shown.titled("Settings")
-    # Whoever looks at the window is not told twice.
-    desk.xdotool("windowminimize", "--sync", number)
-    desk.post("the first secret word")
-    desk.post("the second secret word")
-    shown.titled("(2)", "Settings")
-    until(lambda: "are unseen" in desk.told.read_text(), "a notice")
+def test_the_title_and_the_badge_count_notices_tell_numbers_and_no_word_of_mail_is_on_disk(desk: Desk) -> None:
+    heard = desk.place / "heard"
+    with desktop.launcher(heard) as address:
+        desk.environment["DBUS_SESSION_BUS_ADDRESS"] = address
+        shown = desk.show()
+        desk.session()
+        shown.at("/ui/")
+        shown.click("nav a[href='/ui/settings']")
+        shown.at("/ui/settings")
+        number = shown.titled("Settings")
+        # Whoever looks at the window is not told twice.
+        desk.xdotool("windowminimize", "--sync", number)
+        desk.post("the first secret word")
+        desk.post("the second secret word")
+        shown.titled("(2)", "Settings")
+        until(lambda: "are unseen" in desk.told.read_text(), "a notice")
+        until(lambda: "application://restante.desktop" in heard.read_text(), "a badge")
+        until(lambda: re.search(r'"count"\s+variant\s+int64 2\b', heard.read_text()), "its number")
     told = desk.told.read_text()
     assert "notify-send" in told
     assert "2 messages are unseen" in told

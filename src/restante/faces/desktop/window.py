@@ -198,10 +198,11 @@ class Window(QMainWindow):
     # What is unseen.
 
     def _count(self, unseen: int, server: str) -> None:
-        self._unseen, is_first = unseen, self._unseen is None
-        self._show_title(self.pages.title())
-        self._badge(unseen)
-        if is_first or unseen < self._told:
+        before, self._unseen = self._unseen, unseen
+        if unseen != before:
+            self._show_title(self.pages.title())
+            self._badge(unseen)
+        if before is None or unseen < self._told:
             self._told = unseen
         elif unseen > self._told and not self._gathering.isActive():
             self._gathering.start()
