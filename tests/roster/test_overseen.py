@@ -18,7 +18,10 @@ from restante.domain.wire import of_row, of_summary, row_from
 from .conftest import ALICE, BOB, CAROL, ROLE, Town
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from restante.domain.overview import Row
+    from restante.testing import FakeClock
 
 CANARY = "token-7f3a"
 
@@ -26,6 +29,10 @@ CANARY = "token-7f3a"
 @pytest.fixture
 def team(town: Town) -> Town:
     """Alice holds two roles, bob one; alice is idle."""
+    return manned(town)
+
+
+def manned(town: Town) -> Town:
     town.by(ALICE).join(ROLE)
     town.by(ALICE).join("parser/tester")
     town.by(BOB).join("parser/writer")
@@ -130,3 +137,24 @@ def test_many_sessions_are_told_of_like_a_few(team: Town) -> None:
     for number in range(25):
         team.session(f"0199{number:04x}-0000-7000-8000-000000000000", name=f"crowd-{number}")
     assert held(rows(team)[ALICE]) == [(ROLE, 1, 1), ("parser/tester", 0, 0)]
+
+
+@pytest.mark.slow
+def test_on_postgresql_where_all_mail_is_in_one_database_a_watch_tells_the_same(
+    tmp_path: Path, clock: FakeClock, postgres_url: str
+) -> None:
+    town = Town(tmp_path, clock, holds_mail=False, RESTANTE_DATABASE_URL=postgres_url)
+    try:
+        for session, name in ((ALICE, "alice"), (BOB, "bob")):
+            town.session(session, name=name, worktree=str(tmp_path / name))
+        manned(town)
+        window = town.exchange.window(Identity("", verified=True))
+        cursor = window.watch().cursor
+        message = town.post(CANARY)
+        watched = window.watch(cursor)
+        assert [held(row)[0] for row in watched.rows] == [(ROLE, 1, 1)]
+        assert (watched.rows[0].reason, held(rows(town)[ALICE])[0]) == (Reason.INBOX_UNREAD, (ROLE, 1, 1))
+        town.by(ALICE).acknowledge(ROLE, [message])
+        assert [held(row)[0] for row in window.watch(watched.cursor).rows] == [(ROLE, 0, 0)]
+    finally:
+        town.exchange.close()
