@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from restante.domain.listing import footer, row_line
 from restante.domain.message import Draft
 from restante.domain.overview import Reason
 from restante.domain.registry import Identity
-from restante.domain.roster import footer, row_line
 from restante.domain.urgency import most_urgent_first
 from restante.domain.wire import of_row, of_summary, row_from
 

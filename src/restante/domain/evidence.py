@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from restante.domain.address import Home
+from restante.domain.listing import named
 from restante.domain.outlook import hearing_of, mode_of
-from restante.domain.roster import named
 from restante.domain.text import age, counted, iso, one_line, visible
 
 if TYPE_CHECKING:

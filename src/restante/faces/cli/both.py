@@ -100,7 +100,7 @@ def show_inbox(desk: Desk, messages: Sequence[str], seconds: float | None, *, pe
 
 def _called(desk: Desk) -> str:
     """Return what the session is called whose mailbox is looked into."""
-    from restante.domain.roster import named
+    from restante.domain.listing import named
     from restante.faces.cli.windows import row_of
 
     return named(row_of(desk.window.sessions(), desk.session).session) if desk.window else ""
@@ -166,7 +166,7 @@ def acknowledge(
     for receipt in receipts:
         say(f"acknowledged {receipt.message_id}: {said_words(receipt.decision, receipt.action)}")
     if cleared:
-        from restante.domain.roster import cleared_lines
+        from restante.domain.listing import cleared_lines
 
         words = said_words(decision, action, "accepted")
         say("\n".join(cleared_lines(own, cleared, words, through=through is not None)))
@@ -206,7 +206,7 @@ def reply_to_session(desk: Desk, message: str, text: str, *, as_json: bool) -> b
 
         print_json({"reply": of_reply(Reply(posted.id, entry.message.id, posted.created, text, posted.sender))})
         return True
-    from restante.domain.roster import named
+    from restante.domain.listing import named
 
     if handed.is_left:
         say(f"left for your next checkpoint, which carries it out of this sandbox: to {named(handed.to)}")

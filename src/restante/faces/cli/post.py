@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from restante.domain import wire
 from restante.domain.ids import is_well_formed, resolve
+from restante.domain.listing import kept_note, sent_lines, trace_lines
 from restante.domain.message import Draft, Priority, choose
-from restante.domain.roster import kept_note, sent_lines, trace_lines
 from restante.domain.telling import is_of_role
 from restante.faces.cli.inputs import office_of, text_from, when_from
 from restante.faces.cli.output import say, tell

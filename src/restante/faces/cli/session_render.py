@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from restante.domain.roster import LONGEST_NAME, items_words, named, role_mail_words, short_id, state_of, turn_end_words
+from restante.domain.listing import (
+    LONGEST_NAME,
+    items_words,
+    named,
+    role_mail_words,
+    short_id,
+    state_of,
+    turn_end_words,
+)
 from restante.domain.text import age, iso, one_line, visible
 from restante.faces.cli.output import paint
 

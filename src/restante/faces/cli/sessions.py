@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from restante.domain import wire
 from restante.domain.errors import UsageError
+from restante.domain.listing import footer, items_words, named
 from restante.domain.message import choose
-from restante.domain.roster import footer, items_words, named
 from restante.faces.cli.inputs import office_of
 from restante.faces.cli.output import say, tell
 from restante.faces.cli.session_render import session_table, session_text

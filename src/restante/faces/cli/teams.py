@@ -153,7 +153,7 @@ def post_to_role(to: str, draft: Draft, directory: str, *, allow_warnings: bool,
 
 def tell_copies(copies: Sequence[Copy], identity: Identity, *, as_json: bool) -> int:
     """Say what became of each copy of a post to roles; return the exit code: that of the first that was refused."""
-    from restante.domain.roster import copy_line, sent_as
+    from restante.domain.listing import copy_line, sent_as
 
     posted = [copy.posted for copy in copies if copy.posted]
     if as_json:

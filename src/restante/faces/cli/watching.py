@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from restante.domain import wire
 from restante.domain.errors import NoSuchSession, UsageError
-from restante.domain.roster import row_line
+from restante.domain.listing import row_line
 from restante.domain.text import counted, one_line
 from restante.faces.cli.inputs import office_of, seconds_from
 from restante.faces.cli.output import say, tell

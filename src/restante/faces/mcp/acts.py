@@ -101,7 +101,7 @@ def _traces(desk: Desk, ids: Sequence[str]) -> str:
     """Return what became of messages that the caller sent; empty where it did not send them."""
     if desk.window is None:
         return ""
-    from restante.domain.roster import trace_lines
+    from restante.domain.listing import trace_lines
 
     traces = [one for one in desk.window.receipts(limit=1000) if any(_fits(part, one.message_id) for part in ids)]
     if not traces:
@@ -116,8 +116,8 @@ def _fits(part: str, message_id: str) -> bool:
 
 def ack(place: Place, arguments: Mapping[str, object]) -> Told:
     """Acknowledge messages in whichever mailbox they are."""
+    from restante.domain.listing import cleared_lines
     from restante.domain.receipt import Action, Decision
-    from restante.domain.roster import cleared_lines
 
     ids, through = ids_in(arguments, "ids"), text_in(arguments, "through")
     summary = text_in(arguments, "summary")
@@ -158,7 +158,7 @@ def reply(place: Place, arguments: Mapping[str, object]) -> Told:
     check_session(place)
     desk = place.desk()
     if found := desks.reply(desk, desks.collect(desk), message, text):
-        from restante.domain.roster import named
+        from restante.domain.listing import named
 
         entry, handed = found
         to, answered = named(handed.to), entry.message.id

@@ -40,7 +40,7 @@ def send(place: Place, arguments: Mapping[str, object]) -> Told:
         return _leave(place, to, draft, allow=allow)
     if is_of_role(to) and not any(row.session.name == to for row in place.window().sessions()):
         return _to_roles(place, to, draft, allow=allow)
-    from restante.domain.roster import kept_note, sent_lines
+    from restante.domain.listing import kept_note, sent_lines
 
     handed = place.window().post(to.removeprefix("session:"), draft, allow_warnings=allow)
     lines = sent_lines(handed)
@@ -58,7 +58,7 @@ def send(place: Place, arguments: Mapping[str, object]) -> Told:
 
 def _to_roles(place: Place, to: str, draft: Draft, *, allow: bool) -> Told:
     """Write to whoever holds a role, or to all roles of a team."""
-    from restante.domain.roster import copy_line, sent_as
+    from restante.domain.listing import copy_line, sent_as
 
     copies = place.roles().post(to, draft, allow_warnings=allow)
     posted = [one.posted.message for one in copies if one.posted]
@@ -85,8 +85,8 @@ def _leave(place: Place, to: str, draft: Draft, *, allow: bool) -> Told:
 
 def who(place: Place, arguments: Mapping[str, object]) -> Told:
     """List the sessions, with what mail waits for them."""
+    from restante.domain.listing import footer, row_line
     from restante.domain.registry import Presence
-    from restante.domain.roster import footer, row_line
 
     with_gone = flag_in(arguments, "gone")
     check_known(arguments, "gone")
