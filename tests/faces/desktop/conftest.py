@@ -73,7 +73,7 @@ class Shown:
             left, top = tools.middle(selector)
         number = self.titled("Restante")
         self._desk.xdotool("windowactivate", "--sync", number)
-        self._desk.xdotool("mousemove", "--sync", "--window", number, str(left), str(top), "click", "1")
+        self._desk.xdotool("mousemove", "--window", number, str(left), str(top), "click", "1")
 
     def at(self, path: str) -> str:
         """Wait until the window shows a page, and return its text."""
