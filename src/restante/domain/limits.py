@@ -105,11 +105,9 @@ def check_room(
     Raises:
         MailboxFull: As above; the text says which it is.
     """
-    from restante.domain.text import counted
-
     if not _fits(limits.pending_messages, limits.pending_bytes, held, size):
         raise MailboxFull(
-            f"{address} holds {counted(held[0], 'pending message')} ({held[1]:,} bytes), which is all it may",
+            f"{address} holds {_words(held)}, which is all it may",
             remedy="wait until some are acknowledged"
             + (", or withdraw one of yours: restante withdraw ID" if of_sender[0] else ""),
         )
@@ -118,10 +116,16 @@ def check_room(
     part = [None if most is None else int(most * limits.sender_share + 1e-9) for most in limits[1:3]]
     if not _fits(part[0], part[1], of_sender, size):
         raise MailboxFull(
-            f"{counted(of_sender[0], 'pending message')} ({of_sender[1]:,} bytes) from {sender} in {address}, "
-            "which is all that the share of one sender holds",
+            f"{_words(of_sender)} from {sender} in {address}, which is all that the share of one sender holds",
             remedy="wait until some of them are acknowledged, or withdraw one: restante withdraw ID",
         )
+
+
+def _words(held: tuple[int, int]) -> str:
+    # Only for who is refused: even to find it loaded takes longer than to look for room.
+    from restante.domain.text import counted
+
+    return f"{counted(held[0], 'pending message')} ({held[1]:,} bytes)"
 
 
 def _fits(most: int | None, most_bytes: int | None, held: tuple[int, int], size: int) -> bool:

@@ -221,6 +221,16 @@ class Exchange:
         for address in dict.fromkeys(to_ring):
             self._parts.doorbells.ring(address)
 
+    def write_now(self) -> None:
+        """Write what this thread's block of ``together`` put off, so that leaving it is little but the disk's work.
+
+        Raises:
+            StorageFailed: It cannot be written; all of the block is undone, and leaving it raises the same.
+        """
+        with self._parts.keeping.held() as boxes:
+            if boxes is not None:
+                boxes.write_now()
+
     def ring(self, address: str) -> None:
         """Ring for a mailbox that was posted to, once that is durable: now, or when this thread's block is left."""
         waiting = self._to_ring.get(get_ident())

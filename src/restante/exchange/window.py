@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from restante.domain.errors import Busy, Forbidden, MailboxFull, NoSuchSession, StorageFailed, UsageError
@@ -14,7 +14,8 @@ from restante.domain.limits import Limits, check_head
 from restante.domain.naming import check_apart, check_name, meant, unknown
 from restante.domain.overview import Handed
 from restante.domain.registry import Presence
-from restante.services import corresponding, enrolling, identifying, overseeing
+from restante.services import corresponding, enrolling, identifying, overseeing, posting
+from restante.services.lasting import time_to_live
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from restante.domain.why import Explanation
     from restante.exchange import Exchange, ExchangeParts
     from restante.exchange.choices import Choices
+    from restante.ports import Scanner
     from restante.ports.sessions import Box, Boxes
 
 
@@ -151,9 +153,6 @@ class LocalWindow:
 
     def post(self, to: str, draft: Draft, *, allow_warnings: bool = False) -> Handed:
         """Post to a session; see ``Window.post``."""
-        from restante.services import posting
-        from restante.services.lasting import time_to_live
-
         parts, now = self._parts, self._parts.clock.now()
         target = self.find(to)
         limits = Limits(message_bytes=parts.settings.message_bytes)
@@ -451,9 +450,7 @@ class LocalWindow:
             self._exchange.park(session.id, session.owner, since, until)
 
     def _screen(self, text: str) -> list[Finding]:
-        from restante.services.screening import RuleScanner, screen
-
-        return screen(text, (RuleScanner(), *self._parts.scanners))
+        return _screening()(text, self._parts.scanners)
 
     def _rows(self, boxes: Boxes | None, found: list[Session], *, with_debts: bool = True) -> list[Row]:
         now, grace = self._parts.clock.now(), self._parts.settings.server_grace
@@ -479,3 +476,12 @@ class LocalWindow:
                     session = self._again(one)
             found.append(session)
         return found
+
+
+@cache
+def _screening() -> Callable[[str, Sequence[Scanner]], list[Finding]]:
+    """Return what screens a text by our own rules and by others: most who ask the exchange post nothing."""
+    from restante.services.screening import RuleScanner, screen
+
+    own = RuleScanner()
+    return lambda text, others: screen(text, (own, *others))

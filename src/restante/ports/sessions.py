@@ -142,6 +142,13 @@ class Boxes(Protocol):
     def together(self, *, at_once: bool = False) -> AbstractContextManager[None]:
         """Make everything that this thread writes in the block durable at once; see ``Sessions.together``."""
 
+    def write_now(self) -> None:
+        """Write what this thread put off in such a block; else that is done on leaving it.
+
+        Raises:
+            StorageFailed: It cannot be written; all of the block is undone, and leaving it raises the same.
+        """
+
     def counts(self, owner: str, session_ids: Sequence[str] | None = None) -> dict[str, Counts]:
         """Return the numbers of an owner's mailboxes that hold or held mail, in one consistent look."""
 

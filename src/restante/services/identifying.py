@@ -96,9 +96,9 @@ def _is_person(digest: str, sessions: Sessions, owner: str) -> bool:
 
 
 def _digest(secret: str) -> str:
-    from hashlib import sha256
+    import hashlib
 
-    return sha256(secret.encode(errors="surrogatepass")).hexdigest()
+    return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
 
 
 def presence_of(session: Session, processes: Processes, now: datetime, silent: float) -> Presence:

@@ -41,6 +41,7 @@ class Books:
         self.commits: list[int] = []
         self.jobs = 0
         self.failure: Exception | None = None
+        self.written: list[int] = []
         self.gate = threading.Event()
         self.gate.set()
         self.is_closed = False
@@ -54,6 +55,9 @@ class Books:
         if self.failure:
             raise self.failure
         self.commits.append(self.jobs - before)
+
+    def write_now(self) -> None:
+        self.written.append(threading.get_ident())
 
     def work(self) -> int:
         self.jobs += 1
@@ -321,3 +325,5 @@ def test_only_the_wait_for_a_slow_disk_is_left_to_the_thread(monkeypatch: pytest
     within(books, test)
     assert left
     assert threading.get_ident() not in left
+    # Two threads that both run Python hinder each other: what was put off is written before it is left.
+    assert books.written == [threading.get_ident()]

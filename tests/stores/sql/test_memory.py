@@ -89,10 +89,27 @@ def test_a_post_that_fails_after_its_checks_undoes_its_group(open_database: Open
     with pytest.raises(RestanteError), database.together():
         mailbox.post(make_draft())
         ids.new = lambda kind, at: taken  # type: ignore[method-assign]
+        mailbox.post(make_draft())
+        # It is written with the next thing that is asked.
         with pytest.raises(RestanteError):
-            mailbox.post(make_draft())
+            mailbox.entries()
     assert mailbox.counts().pending == 1
     assert open_database().mailbox("session:one").ids() == [taken]
+
+
+def test_that_nobody_decided_something_is_remembered_until_somebody_does(open_database: Open) -> None:
+    database = open_database()
+    register, elsewhere = SqlSessions(database), SqlSessions(open_database())
+    register.set_setting("one", "x")
+    told: list[str] = []
+    with database.together():
+        assert register.setting("two") is None
+        assert database._connection
+        database._connection.set_trace_callback(told.append)
+        assert register.setting("two") is None
+    assert not any(one.startswith("SELECT") for one in told)
+    elsewhere.set_setting("two", "y")
+    assert register.setting("two") == "y"
 
 
 def test_a_group_reads_one_state_until_it_takes_a_lock(open_database: Open, path: str, clock: FakeClock) -> None:

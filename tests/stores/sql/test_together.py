@@ -11,7 +11,8 @@ import pytest
 
 from restante.domain.errors import Busy, Damaged, MailboxFull, StorageFailed
 from restante.domain.limits import Limits
-from restante.domain.mailbox import Mark
+from restante.domain.mailbox import Acknowledgement, ChangeKind, Mark
+from restante.stores.sql.boxes import SqlBoxes
 from restante.stores.sql.in_memory import open_memory
 from restante.testing import make_draft
 
@@ -49,7 +50,7 @@ def test_many_steps_are_one_commit(open_database: Open) -> None:
     told = _statements(database, post_many)
     assert [one for one in told if one.split()[0] in {"BEGIN", "COMMIT", "ROLLBACK"}] == ["BEGIN IMMEDIATE", "COMMIT"]
     # What one more post costs, in statements: the figures of the server hang on it.
-    assert len(told) <= 5 + 10 * 4
+    assert len(told) <= 7 + 10 * 2
 
 
 def test_others_see_nothing_before_the_end_and_all_of_it_after(open_database: Open) -> None:
@@ -120,13 +121,20 @@ class _Refusing(sqlite3.Connection):
     undoes = False
 
     def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+        self._refuse(sql)
+        return super().execute(sql, *values)
+
+    def executemany(self, sql: str, values: Any) -> sqlite3.Cursor:
+        self._refuse(sql)
+        return super().executemany(sql, values)
+
+    def _refuse(self, sql: str) -> None:
         if self.refused and sql.startswith(self.refused):
             if self.undoes:
                 super().execute("ROLLBACK")
             error = sqlite3.OperationalError("database or disk is full")
             error.sqlite_errorcode = sqlite3.SQLITE_FULL
             raise error
-        return super().execute(sql, *values)
 
 
 @pytest.fixture
@@ -157,21 +165,77 @@ def test_a_step_that_takes_all_others_with_it_ends_the_group(refusing: SqliteDat
     assert isinstance(connection, _Refusing)
     with pytest.raises(StorageFailed, match="full"), refusing.together():
         mailbox.post(make_draft("one"))
+        assert len(mailbox.ids()) == 2
         connection.refused, connection.undoes = "INSERT INTO messages", undoes
+        mailbox.post(make_draft("two"))
+        # Only now is it written, together with whatever else was posted meanwhile.
         with pytest.raises(StorageFailed, match="full"):
-            mailbox.post(make_draft("two"))
+            mailbox.ids()
         connection.refused = ""
-        if not undoes:
-            # It was undone alone: the group goes on, and this is its end.
-            mailbox.post(make_draft("three"))
-            assert len(mailbox.ids()) == 3
-            connection.refused = "COMMIT"
-        else:
-            for act in (mailbox.ids, lambda: mailbox.post(make_draft("four"))):
-                with pytest.raises(StorageFailed, match="full"):
-                    act()
-    connection.refused = ""
+        for act in (mailbox.ids, lambda: mailbox.post(make_draft("three"))):
+            with pytest.raises(StorageFailed, match="full"):
+                act()
     assert [entry.message.body for entry in mailbox.entries()] == ["before"]
+
+
+@pytest.mark.parametrize("undoes", [True, False])
+@pytest.mark.parametrize("is_early", [True, False])
+def test_what_was_put_off_and_cannot_be_written_undoes_the_group(
+    refusing: SqliteDatabase, undoes: bool, is_early: bool
+) -> None:
+    mailbox, other, connection = refusing.mailbox("session:one"), refusing.mailbox("session:two"), refusing._connection
+    assert isinstance(connection, _Refusing)
+    other.post(make_draft("before"))
+    mailbox.counts()
+    with pytest.raises(StorageFailed, match="full"), refusing.together():
+        mailbox.post(make_draft("one"))
+        other.post(make_draft("two"))
+        connection.refused, connection.undoes = "UPDATE mailboxes", undoes
+        if is_early:
+            refusing.write_now()
+    connection.refused = ""
+    for box in (mailbox, other):
+        assert [entry.message.body for entry in box.entries()] == ["before"]
+        assert box.counts() == box.counts()._replace(pending=1, unseen=1, total=1, high_water=1)
+        assert box.post(make_draft("after")).message.number == 2
+
+
+def test_what_a_group_put_off_is_there_for_whatever_it_asks_and_is_written_once(open_database: Open) -> None:
+    database, others = open_database(), open_database()
+    boxes = [database.mailbox(f"session:{number}") for number in range(3)]
+    for box in boxes:
+        box.post(make_draft("before"))
+    with database.together():
+        told = _statements(database, lambda: [box.post(make_draft()) for _ in range(4) for box in boxes])
+        assert not any(one.startswith(("INSERT", "UPDATE")) for one in told)
+        told = _statements(database, database.write_now)
+        # Each message with its change; the counters of each mailbox once; one number for all of it.
+        assert [told.count(one) for one in ("INSERT INTO", "UPDATE mailboxes", "UPDATE counters")] == [24, 3, 1]
+        posted = boxes[0].post(make_draft("one more"))
+        assert boxes[0].ids()[-1] == posted.message.id
+        assert others.mailbox("session:0").ids() == boxes[0].ids()[:1]
+        boxes[1].acknowledge([Acknowledgement(boxes[1].ids()[1])], "agent")
+    for number, box in enumerate(boxes):
+        theirs = others.mailbox(box.address)
+        assert theirs.ids() == box.ids()
+        assert theirs.counts() == box.counts()
+        kinds = [one.kind for one in theirs.changes_since("").changes]
+        assert kinds.count(ChangeKind.POSTED) == (6 if number == 0 else 5)
+
+
+def test_who_watches_hears_of_every_mailbox_that_a_group_posted_to(
+    open_database: Open, clock: FakeClock, ids: SequentialIds
+) -> None:
+    database = open_database()
+    boxes = SqlBoxes(database, clock, ids)
+    for number in range(3):
+        boxes.box(f"{number}", "").post(make_draft("before"))
+    before = boxes.tip("")[1]
+    with database.together():
+        for number in (2, 0, 1):
+            boxes.box(f"{number}", "").post(make_draft("after"))
+    assert sorted(boxes.changed_since(before, "")) == ["0", "1", "2"]
+    assert boxes.changed_since(boxes.tip("")[1], "") == []
 
 
 def test_a_group_waits_for_another_process_and_gives_up_in_time(open_database: Open, path: str) -> None:

@@ -228,6 +228,9 @@ class Worker:
                 _undo(group, job.error)
                 self._send_out(batch, partial(self._work, batch))
                 return
+        # What was put off is Python's work, too. Where it fails, leaving says so.
+        with suppress(RestanteError):
+            exchange.write_now()
         if self._commit_seconds > _QUICK_SECONDS:
             self._send_out(batch, partial(self._leave, group))
             return

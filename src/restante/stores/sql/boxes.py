@@ -101,6 +101,10 @@ class SqlBoxes:
         """Make everything that this thread writes in the block durable at once; see ``transaction.Database``."""
         return self._database.together(at_once=at_once)
 
+    def write_now(self) -> None:
+        """Write what this thread put off in such a block; see ``transaction.Database``."""
+        self._database.write_now()
+
     def counts(self, owner: str, session_ids: Sequence[str] | None = None) -> dict[str, Counts]:
         """Return the numbers of an owner's mailboxes that hold or held mail, in one consistent look."""
         if session_ids is not None and len(session_ids) <= _FEW:

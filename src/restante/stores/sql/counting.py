@@ -20,6 +20,17 @@ def bump(run: Transaction, counter: str) -> None:
         run.do("bump_counter", name=counter)
 
 
+def bump_later(run: Transaction, counter: str) -> None:
+    """Count one on for what the steps of a group write: it is seen at once, and so needs one number."""
+    key = "counter", counter
+    if key in run.memory:
+        run.later("bump_counter", counter, name=counter)
+    else:
+        bump(run, counter)
+        # A counter that is there stays.
+        run.memory[key] = True
+
+
 def next_event(run: Transaction, counter: str) -> int:
     """Count one on and return the number."""
     bump(run, counter)

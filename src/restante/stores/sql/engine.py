@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from restante.domain.errors import Busy, StorageFailed
 from restante.stores.sql.connection import fingerprint, insist
 from restante.stores.sql.failures import FOREIGN, failure, translate, translated
-from restante.stores.sql.running import Run
+from restante.stores.sql.running import Later, Run
 from restante.stores.sql.schema import SCHEMA_VERSION, version_of
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ class Engine:
         self._leader = 0
         self._has_begun = False
         self._undone: RestanteError | None = None
+        # What its steps put off.
+        self._later = Later(self._undo_group)
         # Whether the group may be lost with the machine's power.
         self._is_light = False
         # Whether the group reads one state, and how many locks had been taken when that began.
@@ -123,17 +125,26 @@ class Engine:
                 self._busy_seconds = patience
                 if self._has_begun or self._undone:
                     with translated(self._path):
-                        self._insist(partial(self._of_group().execute, "COMMIT"))
+                        connection = self._of_group()
+                        self._later.write(connection)
+                        self._insist(partial(connection.execute, "COMMIT"))
             except BaseException:
                 self._forget()
                 raise
             finally:
                 self._leader, self._has_begun, self._undone, self._is_looking = 0, False, None, False
+                self._later.forget()
                 self._busy_seconds = patience
                 self._roll_back()
                 if self._is_light:
                     self._is_light = False
                     self._wait_for_disk(True)
+
+    def write_now(self) -> None:
+        """Do now what the group put off; see ``transaction.Database.write_now``."""
+        if self._has_begun and self._is_leading():
+            with translated(self._path):
+                self._later.write(self._of_group())
 
     def close(self) -> None:
         """Let go of the database; closing twice changes nothing, and what is asked for next opens it again."""
@@ -161,7 +172,7 @@ class Engine:
         """Begin what ``end_reading`` ends; a frozen database also has a fingerprint."""
         if self._is_leading():
             if self._has_begun or self._undone:
-                return Run(self._of_group(), self._memory), ()
+                return Run(self._of_group(), self._memory, self._later), ()
             if self._is_looking and self._looked_at == _Locks.taken:
                 return Run(self._of_group(), self._memory), ()
             self._leave_look()
@@ -293,7 +304,7 @@ class Engine:
             if begun is None:
                 return None
             connection, self._has_begun = begun, True
-        return Run(connection, self._memory, is_step=True)
+        return Run(connection, self._memory, self._later, is_step=True)
 
     def _end_step(self, run: Run, error: BaseException | None) -> None:
         connection = self._of_group()
@@ -378,6 +389,7 @@ class Engine:
                 _OF_PARENT.append(self._connection)
             self._connection, self._lock, self._forks = None, threading.Lock(), _Forks.so_far
             self._leader, self._has_begun, self._undone, self._is_looking = 0, False, None, False
+            self._later.forget()
             self._remembered_of = (None, 0)
         if not self._lock.acquire(timeout=self._busy_seconds):
             raise Busy(f"{self._path} was in use by another thread for too long", remedy="try again")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from restante.domain.errors import Damaged, NoSuchMessage, NoSuchSession
 from restante.domain.mailbox import ChangeKind, Counts
 from restante.stores.sql.addressing import place_of
-from restante.stores.sql.counting import bump
+from restante.stores.sql.counting import bump_later
 from restante.stores.sql.rows import EXPIRED, Letter, read_receipt, readable, to_ms, to_time
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Ledger:
         """Write a change into the log and return its place there."""
         self.change += 1
         self._has_only_posted &= kind is ChangeKind.POSTED
-        self.run.do(
+        self.run.later(
             "add_change",
             box=self.box,
             change=self.change,
@@ -239,9 +239,11 @@ class Ledger:
         state = self.number, self.change, self.total
         if state != self._before:
             counter = mail_counter(self.owner)
-            bump(self.run, counter)
-            self.run.do(
+            # Who is alone in knowing of a change may be told of it by the same number as of the next one.
+            bump_later(self.run, counter)
+            self.run.later(
                 "settle_box",
+                self.box,
                 box=self.box,
                 number=self.number,
                 change=self.change,

@@ -8,20 +8,70 @@ from restante.stores.sql.statements import STATEMENTS, by_place
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from restante.stores.sql.rows import Row
 
 _BY_PLACE: dict[str, tuple[str, tuple[str, ...]]] = {}
 
 
+class Later:
+    """What the steps of a group put off, so that each statement is prepared once for all of them.
+
+    Args:
+        undo: Told what failed; from then on the group is undone.
+    """
+
+    __slots__ = ("_rows", "_undo")
+
+    def __init__(self, undo: Callable[[BaseException], None]) -> None:
+        self._undo = undo
+        # By statement, in the order in which each was first put off, then by key.
+        self._rows: dict[str, dict[object, list[object]]] = {}
+
+    def add(self, statement: str, key: object, values: dict[str, object]) -> None:
+        """Put a statement off."""
+        rows = self._rows.get(statement)
+        if rows is None:
+            rows = self._rows[statement] = {}
+        rows[len(rows) if key is None else key] = [values[name] for name in _placed(statement)[1]]
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """Do what was put off.
+
+        Raises:
+            sqlite3.Error: It failed, and the group is undone.
+        """
+        if not self._rows:
+            return
+        rows, self._rows = self._rows, {}
+        try:
+            for statement, many in rows.items():
+                connection.executemany(_placed(statement)[0], many.values())
+        except BaseException as error:
+            self._undo(error)
+            raise
+
+    def forget(self) -> None:
+        """Do nothing of it."""
+        self._rows = {}
+
+
 class Run:
     """A transaction of SQLite; see ``transaction.Transaction``."""
 
-    __slots__ = ("_connection", "_is_step", "has_kept", "has_savepoint", "is_sure", "memory")
+    __slots__ = ("_connection", "_is_step", "_later", "has_kept", "has_savepoint", "is_sure", "memory")
 
-    def __init__(self, connection: sqlite3.Connection, memory: dict[object, Any], *, is_step: bool = False) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        memory: dict[object, Any],
+        later: Later | None = None,
+        *,
+        is_step: bool = False,
+    ) -> None:
         self._connection = connection
+        self._later = later
         self._is_step = is_step
         self.memory = memory
         self.has_kept = False
@@ -55,6 +105,8 @@ class Run:
         """Run SQL that has no name, once for each row of values; return the rows of a single run."""
         if self._is_step:
             self._save()
+        if self._later:
+            self._later.write(self._connection)
         if len(rows) == 1:
             return self._connection.execute(statement, rows[0]).fetchall()
         self._connection.executemany(statement, rows)
@@ -65,7 +117,16 @@ class Run:
         self.is_sure = self._is_step and not self.has_savepoint
         self._is_step = False
 
+    def later(self, statement: str, key: object = None, **values: object) -> None:
+        """Run a statement some time before the next one; see ``transaction.Transaction``."""
+        if self.is_sure and self._later:
+            self._later.add(statement, key, values)
+        else:
+            self.do(statement, **values)
+
     def _save(self) -> None:
+        if self._later:
+            self._later.write(self._connection)
         self._connection.execute("SAVEPOINT step")
         self.has_savepoint = True
         self._is_step = False
@@ -74,8 +135,15 @@ class Run:
         """Do nothing: who writes is alone."""
 
     def _execute(self, statement: str, values: dict[str, Any]) -> sqlite3.Cursor:
-        # By place: sqlite3 looks up each name anew, every time.
-        known = _BY_PLACE.get(statement)
-        if known is None:
-            known = _BY_PLACE[statement] = by_place(STATEMENTS[statement])
-        return self._connection.execute(known[0], [values[name] for name in known[1]])
+        if self._later:
+            self._later.write(self._connection)
+        text, names = _placed(statement)
+        return self._connection.execute(text, [values[name] for name in names])
+
+
+def _placed(statement: str) -> tuple[str, tuple[str, ...]]:
+    # By place: sqlite3 looks up each name anew, every time.
+    known = _BY_PLACE.get(statement)
+    if known is None:
+        known = _BY_PLACE[statement] = by_place(STATEMENTS[statement])
+    return known

@@ -204,12 +204,16 @@ class SqlSessions:
 
     def setting(self, name: str) -> str | None:
         """Return a setting that a person made; ``None`` where none was made."""
-        with self._database.reading() as run:
-            if run is None:
-                return None
-            row = run.memory.get(("setting", name)) or run.one("setting", name=name)
-            if row:
-                run.memory["setting", name] = row
+        key = "setting", name
+        # Most were never made, and are asked for with every post all the same: that there is none is remembered, too.
+        row: Row | None = self._database.recall(key)
+        if row is None:
+            with self._database.reading() as run:
+                if run is None:
+                    return None
+                row = run.memory.get(key)
+                if row is None:
+                    row = run.memory[key] = run.one("setting", name=name) or ()
         return row[0] if row else None
 
     def set_setting(self, name: str, value: str) -> None:

@@ -406,7 +406,7 @@ def _lacks(row: Row | None, mark: Mark) -> bool:
 
 
 def _add(ledger: Ledger, message: Message, size: int, change: int, expires_ms: int | None) -> None:
-    ledger.run.do(
+    ledger.run.later(
         "add_message",
         box=ledger.box,
         number=message.number,

@@ -35,6 +35,17 @@ class Transaction(Protocol):
     def be_sure(self) -> None:
         """Say that nothing is left to check: should this step fail all the same, its group fails with it."""
 
+    def later(self, statement: str, key: object = None, **values: object) -> None:
+        """Run a statement whose answer nobody waits for: a group may do so with all of its kind at once.
+
+        It is done before anything else is asked. Before ``be_sure`` it is done now.
+
+        Args:
+            statement: The statement.
+            key: It takes the place of one under the same key that was not done yet.
+            **values: Its values.
+        """
+
     def hold(self, counter: str) -> None:
         """Keep other writers that use a counter out until the end, before any other row is locked.
 
@@ -69,6 +80,13 @@ class Database(Protocol):
 
     def recall(self, key: object) -> Any:  # noqa: ANN401  whatever was put under the key
         """Return what the thread's group would find in memory if it read now; ``None`` where nothing is."""
+
+    def write_now(self) -> None:
+        """Do now what this thread's group put off; see ``Transaction.later``. Without a group there is nothing.
+
+        Raises:
+            StorageFailed: It could not be written, and all of the group is undone.
+        """
 
     def together(self, *, at_once: bool = False) -> AbstractContextManager[None]:
         """Make everything that this thread writes in the block durable at once, when it ends.

@@ -156,6 +156,9 @@ class PostgresDatabase:
             if group.run:
                 self._end(group.run.link)
 
+    def write_now(self) -> None:
+        """Nothing is put off here."""
+
     def make(self) -> None:
         """Give the database our form where it has none, or an older one.
 
@@ -337,6 +340,10 @@ class _Run:
 
     def be_sure(self) -> None:
         """Nothing follows from it: what fails here is undone as ever."""
+
+    def later(self, statement: str, key: object = None, **values: object) -> None:  # noqa: ARG002
+        """Run a statement: here a group is one of steps that may each fail."""
+        self._execute(statement, values)
 
     def keep(self) -> None:
         """Nothing is remembered beyond this transaction."""
