@@ -50,6 +50,16 @@ def wakes(world: World, tmp_path: Path) -> Path:
     return log
 
 
+@pytest.fixture
+def hanging(world: World, tmp_path: Path) -> Path:
+    """Where the person's own command, which never ends, writes down its process and that of its child."""
+    script, log = tmp_path / "wake", tmp_path / "processes"
+    script.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! >{log}.new\nmv {log}.new {log}\nwait\n")
+    script.chmod(0o755)
+    world.environment["RESTANTE_WAKE_COMMAND"] = json.dumps([str(script)])
+    return log
+
+
 @contextmanager
 def host(world: World, words: list[str]) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
@@ -143,36 +153,28 @@ def test_there_a_check_from_outside_of_the_server_sees_the_same(world: World) ->
     assert (answer.word, answer.mark, answer.unseen) == (Word.WAKE, 1, 1)
 
 
-def test_a_wake_that_hangs_ends_with_its_host_and_with_whatever_it_started(world: World, tmp_path: Path) -> None:
-    script, log = tmp_path / "wake", tmp_path / "processes"
-    script.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! >{log}.new\nmv {log}.new {log}\nwait\n")
-    script.chmod(0o755)
-    world.environment["RESTANTE_WAKE_COMMAND"] = json.dumps([str(script)])
+def test_a_wake_that_hangs_ends_with_its_host_and_with_whatever_it_started(world: World, hanging: Path) -> None:
     alice = world.session("alice-1")
     world.arm(alice, "command")
     with host(world, RUN) as process:
         world.post(alice)
-        assert until(log.exists)
+        assert until(hanging.exists)
         process.terminate()
         said, _ = process.communicate(timeout=20)
     assert process.returncode == 0, said
-    assert until(lambda: not any(_lives(int(pid)) for pid in log.read_text().split()))
+    assert until(lambda: not any(_lives(int(pid)) for pid in hanging.read_text().split()))
 
 
 def test_what_a_killed_host_started_is_ended_by_the_next_one_with_whatever_it_started(
-    world: World, tmp_path: Path
+    world: World, hanging: Path
 ) -> None:
-    script, log = tmp_path / "wake", tmp_path / "processes"
-    script.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! >{log}.new\nmv {log}.new {log}\nwait\n")
-    script.chmod(0o755)
-    world.environment["RESTANTE_WAKE_COMMAND"] = json.dumps([str(script)])
     alice = world.session("alice-1")
     world.arm(alice, "command")
     with host(world, RUN) as process:
         world.post(alice)
-        assert until(log.exists)
+        assert until(hanging.exists)
         process.kill()
-    pids = [int(pid) for pid in log.read_text().split()]
+    pids = [int(pid) for pid in hanging.read_text().split()]
     assert all(map(_lives, pids))
     # Not a process that has the number of one since.
     with subprocess.Popen(["sleep", "600"], start_new_session=True) as other:
