@@ -65,6 +65,8 @@ test: lint
 # One worker more than otherwise: the chaos takes one for ten minutes, and mostly sleeps.
 test-all: WORKERS ?= 3
 test-all: export HYPOTHESIS_PROFILE ?= ci
+# What the pages looked like, for whoever has to see why a test of them failed.
+test-all: export RESTANTE_TEST_SCREENSHOTS ?= $(CURDIR)/.cache/screenshots
 test-all: lint programs services published fuzz
 	$(PYTEST)
 
