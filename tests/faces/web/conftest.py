@@ -134,6 +134,7 @@ def picture(request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
         place = os.environ.get("RESTANTE_TEST_SCREENSHOTS")
         if place:
             os.makedirs(place, exist_ok=True)
-            page.screenshot(path=os.path.join(place, f"{request.node.name}-{name}.png"), full_page=True)
+            kept = f"{request.node.name}-{name}.png".replace("/", "_")
+            page.screenshot(path=os.path.join(place, kept), full_page=True)
 
     return keep
